@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { reflectorKit, Thing, withTwo } from './reflector.testkit.ts';
 import type { Projection } from './source.ts';
 
-describe('what is kept', () => {
+describe('Caches: projection', () => {
   const nameOnly: Projection<Thing> = {
     name: 'size',
     project: ({ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, spec }) => ({
@@ -13,7 +13,7 @@ describe('what is kept', () => {
     }),
   };
 
-  test('the projection is applied before anything is stored', async () => {
+  test('applies the projection before an object is stored', async () => {
     const kit = reflectorKit({ source: { projection: nameOnly } });
     kit.server.put('a', { spec: { size: 3, owner: 'x' }, status: { large: 'y'.repeat(1000) } });
     const handle = kit.acquire();
@@ -26,7 +26,7 @@ describe('what is kept', () => {
     });
   });
 
-  test('a projection that loses the identity is reported, and the object not stored', async () => {
+  test('reports a projection that drops the identity and does not store the object', async () => {
     const bad: Projection<Thing> = {
       name: 'bad',
       project: (o) => ({ ...o, metadata: { name: o.metadata.name! } }),
@@ -38,7 +38,7 @@ describe('what is kept', () => {
     expect(kit.errors[0]).toMatch(/projection bad does not keep metadata.namespace/);
   });
 
-  test('one object that cannot be projected keeps its last good state and stops nobody', async () => {
+  test('keeps the last valid state of an object that cannot be projected and continues with other objects', async () => {
     const picky: Projection<Thing> = {
       name: 'picky',
       project(o) {
@@ -58,7 +58,7 @@ describe('what is kept', () => {
     expect(kit.errors).toContain('Error: unlucky');
   });
 
-  test('managedFields are dropped unless somebody asks for them', async () => {
+  test('drops managedFields by default', async () => {
     const kit = reflectorKit();
     kit.server.put('a');
     Object.assign(kit.server.objects.get('a')!.metadata, { managedFields: [{}] });
@@ -67,7 +67,7 @@ describe('what is kept', () => {
     expect(handle.reader.get({ namespace: 'n', name: 'a' })?.metadata).not.toHaveProperty('managedFields');
   });
 
-  test('namespace, selectors and metadata-only go into the request', async () => {
+  test('sends the namespace, the selectors and the metadata-only representation in the request', async () => {
     const kit = reflectorKit({
       source: {
         namespace: 'n',
@@ -84,8 +84,8 @@ describe('what is kept', () => {
   });
 });
 
-describe('sharing', () => {
-  test('equal sources are one watch; the last to leave stops it and nothing is kept', async () => {
+describe('Caches: sharing', () => {
+  test('shares one watch between equal sources and stops it when the last handle is released', async () => {
     const kit = withTwo();
     const first = kit.acquire();
     const second = kit.acquire();
@@ -101,7 +101,7 @@ describe('sharing', () => {
     expect([kit.server.watches, kit.interner.size, kit.caches.busy]).toEqual([0, 0, 0]);
   });
 
-  test('another namespace, selector, projection or representation is another watch', async () => {
+  test('opens separate watches for different namespaces, selectors, projections and representations', async () => {
     const kit = withTwo();
     kit.caches.acquire({ kind: Thing });
     kit.caches.acquire({ kind: Thing, namespace: 'n' });
@@ -114,23 +114,23 @@ describe('sharing', () => {
     expect(kit.server.watches).toBe(0);
   });
 
-  test('who comes late is told what is there, as initial', async () => {
+  test('sends the cached objects to a late listener as initial changes', async () => {
     const kit = withTwo();
     kit.acquire();
     await kit.settle();
-    kit.told.length = 0;
+    kit.changes.length = 0;
     const late = kit.acquire();
-    expect(kit.told.map((t) => [t.name, t.initial])).toEqual([
+    expect(kit.changes.map((t) => [t.name, t.initial])).toEqual([
       ['a', true],
       ['b', true],
     ]);
     late.release();
     kit.server.put('c');
     await kit.settle();
-    expect(kit.told).toHaveLength(3);
+    expect(kit.changes).toHaveLength(3);
   });
 
-  test('a listener that throws stops neither the stream nor the other listeners', async () => {
+  test('continues the stream and the other listeners when a listener throws', async () => {
     const kit = withTwo();
     const broken = kit.caches.acquire({ kind: Thing });
     broken.listen(() => {
@@ -141,11 +141,11 @@ describe('sharing', () => {
     kit.server.put('c');
     await kit.settle();
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told).toHaveLength(3);
+    expect(kit.changes).toHaveLength(3);
     expect(kit.errors).toHaveLength(3);
   });
 
-  test('status listeners hear of problems and of their end', async () => {
+  test('notifies status listeners when a problem starts and ends', async () => {
     const kit = withTwo();
     const heard: string[] = [];
     kit.server.inject({ kind: 'status', code: 404, reason: 'NotFound' });
@@ -155,7 +155,7 @@ describe('sharing', () => {
     expect(heard).toEqual(['empty notServed', 'watching well']);
   });
 
-  test('the cache knows whether it is behind a version', async () => {
+  test('reports whether the cache is behind a version', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();

@@ -16,14 +16,14 @@ const thing = (uid: string, size: number): Thing => ({
   spec: { size },
 });
 
-describe('changes of the own kind', () => {
+describe("ChangeKeys: changes of the controller's own kind", () => {
   test.each<[string, Thing | undefined, Thing | undefined, boolean, string | undefined]>([
-    ['listed', undefined, thing('u1', 1), true, 'Thing listed'],
-    ['added', undefined, thing('u1', 1), false, 'Thing added'],
-    ['a fact changed', thing('u1', 1), thing('u1', 2), false, 'Thing changed'],
-    ['no fact changed', thing('u1', 1), thing('u1', 1), false, undefined],
-    ['another object of the same name and facts', thing('u1', 1), thing('u2', 1), false, 'Thing changed'],
-    ['deleted', thing('u1', 1), undefined, false, 'Thing deleted'],
+    ['enqueues a listed object', undefined, thing('u1', 1), true, 'Thing listed'],
+    ['enqueues an added object', undefined, thing('u1', 1), false, 'Thing added'],
+    ['enqueues an object whose facts changed', thing('u1', 1), thing('u1', 2), false, 'Thing changed'],
+    ['ignores an object whose facts did not change', thing('u1', 1), thing('u1', 1), false, undefined],
+    ['enqueues a recreated object with equal facts', thing('u1', 1), thing('u2', 1), false, 'Thing changed'],
+    ['enqueues a deleted object', thing('u1', 1), undefined, false, 'Thing deleted'],
   ])('%s', (_what, before, after, initial, reason) => {
     const q = queueKit();
     const definition: ControllerDefinition<Thing> = {

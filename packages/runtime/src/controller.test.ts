@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { settled } from './outcome.ts';
 import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
 
-describe('which changes lead to which passes', () => {
+describe('Controller: changes and reconciles', () => {
   test(
-    'an object that exists, one that comes, changes and goes: one pass each',
+    'reconciles once for an existing, an added, a changed and a deleted object',
     inWorld({ controllers: [over(() => settled())] }, async (w) => {
       await w.user.create(ConfigMap, configMap('old'));
       w.manager.start();
@@ -30,7 +30,7 @@ describe('which changes lead to which passes', () => {
   );
 
   test(
-    'an update that changes no fact wakes nobody; the cache has the new version all the same',
+    'does not reconcile an update that changes no fact, but caches the new version',
     inWorld({ controllers: [over(() => settled(), { facts: (o) => o.data })] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a', { x: '1' }));
@@ -46,7 +46,7 @@ describe('which changes lead to which passes', () => {
   );
 
   test(
-    'a change of another kind wakes the keys it concerned before and the ones it concerns now',
+    'reconciles the keys mapped from a watched object before and after its change',
     inWorld(
       {
         controllers: [
@@ -84,7 +84,7 @@ describe('which changes lead to which passes', () => {
   );
 
   test(
-    'overdue objects of the initial list come in the order of their deadlines',
+    'reconciles overdue objects of the initial list in the order of their deadlines',
     inWorld(
       {
         controllers: [
@@ -114,7 +114,7 @@ describe('which changes lead to which passes', () => {
   );
 
   test(
-    'a mapper that throws is counted, and everything else goes on',
+    'counts a mapper that throws and continues with everything else',
     inWorld(
       {
         controllers: [

@@ -8,20 +8,20 @@ describe('defineController', () => {
   const reconcile = () => settled();
   test.each<[string, Partial<ControllerDefinition>, RegExp]>([
     ['a name that cannot be a metric label', { name: 'My Controller' }, /lower-case/],
-    ['no hands', { concurrency: 0 }, /above zero/],
-    ['half a hand', { concurrency: 1.5 }, /above zero/],
+    ['a concurrency of zero', { concurrency: 0 }, /above zero/],
+    ['a fractional concurrency', { concurrency: 1.5 }, /above zero/],
     [
-      'the same kind twice',
+      'watching the same kind twice',
       { watches: [{ kind: ConfigMap, to: () => [] }] },
       /\/v1\/configmaps is watched twice/,
     ],
-  ])('%s is refused', (_what, wrong, message) => {
+  ])('rejects %s', (_what, invalid, message) => {
     expect(() =>
-      defineController({ name: 'ok', for: ConfigMap, reconcile, ...wrong } as ControllerDefinition),
+      defineController({ name: 'ok', for: ConfigMap, reconcile, ...invalid } as ControllerDefinition),
     ).toThrow(message);
   });
 
-  test('rights: what is declared, and list and watch of what is watched', () => {
+  test('derives rights from the declared rights plus list and watch of all sources', () => {
     const definition = over(reconcile, {
       watches: [{ kind: Secret, to: () => [] }],
       rights: [
@@ -37,7 +37,7 @@ describe('defineController', () => {
   });
 
   test(
-    'a projection names its source',
+    'includes the name of the projection in the name of the source',
     inWorld(
       {
         controllers: [

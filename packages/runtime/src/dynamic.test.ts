@@ -9,11 +9,11 @@ import { Interner } from './interner.ts';
 import { settled, waitUntil } from './outcome.ts';
 import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
 
-describe('sources that come and go', () => {
+describe('dynamic sources', () => {
   const following = over(
     (pass) => {
       const cached = pass.cache.get(ConfigMap, pass.key);
-      // Of an object that is gone nothing need be said: what it needed is given back without a word.
+      // A removed object need not declare anything: the runtime releases its sources.
       if (cached === undefined) return settled();
       const wants =
         cached.data?.follow === undefined ? [] : [{ kind: Secret, namespace: cached.data.follow }];
@@ -33,7 +33,7 @@ describe('sources that come and go', () => {
   const seen: string[] = [];
 
   test(
-    'declared they start, wake the key when synced and when they change, and end when nobody needs them',
+    'start when declared, enqueue the key when synced or changed, and stop when no key needs them',
     inWorld({ controllers: [following] }, async (w) => {
       seen.length = 0;
       const secret = (name: string) => ({
@@ -70,7 +70,7 @@ describe('sources that come and go', () => {
   );
 });
 
-test('what nobody needs any more is not remembered: every generation of a policy has a projection of its own', async () => {
+test('releases the projection of each policy generation when no key needs it', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const handle = { reader: {}, status: {}, listen: () => {}, onStatus: () => {}, release: () => {} };

@@ -6,17 +6,17 @@ describe('keys as text', () => {
   test.each([
     [{ namespace: 'n', name: 'a' }, 'n/a'],
     [{ name: 'a' }, 'a'],
-  ])('%j is %s, and back', (key, text) => {
+  ])('converts %j to %s and back', (key, text) => {
     expect(keyText(key)).toBe(text);
     expect(parseKeyText(text)).toEqual(key);
   });
 
-  test('an empty namespace is none', () => {
+  test('treats an empty namespace as cluster-scoped', () => {
     expect(keyText({ namespace: '', name: 'a' })).toBe('a');
   });
 });
 
-test('equal texts share an id, different held texts never do (random holds and releases)', () => {
+test('gives equal texts the same id and different held texts different ids (random holds and releases)', () => {
   const command = fc.record({ text: fc.constantFrom('a', 'b', 'n/a', 'n/b', 'm/a'), hold: fc.boolean() });
   fc.assert(
     fc.property(fc.array(command, { maxLength: 200 }), (commands) => {
@@ -42,7 +42,7 @@ test('equal texts share an id, different held texts never do (random holds and r
   );
 });
 
-test('ids are given out again, so that churn does not grow the tables', () => {
+test('reuses released ids, so that churn does not grow the tables', () => {
   const interner = new Interner();
   let largest = 0;
   for (let i = 0; i < 10_000; i++) {
@@ -53,7 +53,7 @@ test('ids are given out again, so that churn does not grow the tables', () => {
   expect([largest, interner.size]).toEqual([0, 0]);
 });
 
-test('releasing, holding or reading what nobody holds is a bug that says so', () => {
+test('throws when an id without a reference is released, held or read', () => {
   const interner = new Interner();
   const id = interner.intern('a');
   interner.release(id);

@@ -15,7 +15,7 @@ import { Thing } from './reflector.testkit.ts';
 const OBJECTS = 1000;
 const ROUNDS = 100;
 
-test("100,000 events while the handler is slow: every object's last pass sees its last state", async () => {
+test("with a slow controller and 100,000 events every object's last reconcile sees its last state", async () => {
   const server = new FakeServer();
   const random = seededRandom(1);
   const transport = inProcessTransport(server.handle);

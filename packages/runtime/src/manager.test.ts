@@ -35,10 +35,10 @@ function handElector() {
   return { elector, log, gain: () => on!.gained(), lose: () => on!.lost() };
 }
 
-describe('starting', () => {
+describe('Manager: start', () => {
   const order = handElector();
   test(
-    'caches, then leadership, then workers',
+    'syncs the caches, then acquires leadership, then starts the workers',
     inWorld({ controllers: [over('c', () => settled())], elector: order.elector }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.holdEvents();
@@ -67,7 +67,7 @@ describe('starting', () => {
     namespaced: true,
   });
   test(
-    'a kind that is not served keeps only its own controller from starting, until it comes',
+    'delays only the controller of a kind that is not served, until the kind is served',
     inWorld(
       {
         listBy: 'pages',
@@ -104,7 +104,7 @@ describe('starting', () => {
   );
 
   test(
-    'a manager is started once',
+    'throws when the manager is started twice',
     inWorld({}, async (w) => {
       w.manager.start();
       expect(() => w.manager.start()).toThrow(/once/);
@@ -112,10 +112,10 @@ describe('starting', () => {
   );
 });
 
-describe('leadership', () => {
+describe('Manager: leadership', () => {
   const lead = handElector();
   test(
-    'lost: nothing is taken; won again: everything is looked at once more',
+    'reconciles nothing after leadership is lost, and everything after it is regained',
     inWorld({ controllers: [over('c', () => settled())], elector: lead.elector }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.manager.start();
@@ -139,9 +139,9 @@ describe('leadership', () => {
   );
 });
 
-describe('stopping', () => {
+describe('Manager: stop', () => {
   test(
-    'nothing stays armed: a deadline of next year does not keep the process alive',
+    'leaves no timer armed, so that a deadline next year does not keep the process alive',
     inWorld(
       { controllers: [over('c', () => waitUntil(instant(9e12), 'ttl'))], bookmarks: false },
       async (w) => {
@@ -157,7 +157,7 @@ describe('stopping', () => {
 
   const kind = handElector();
   test(
-    'passes under way finish, nothing new is taken, then the lease is released and the watches end',
+    'finishes running reconciles, takes no new keys, then releases the lease and closes the watches',
     inWorld(
       {
         elector: kind.elector,
@@ -197,7 +197,7 @@ describe('stopping', () => {
   );
 
   test(
-    'a pass that hangs is cut off: ten seconds at most',
+    'aborts a hanging reconcile within ten seconds',
     inWorld(
       {
         controllers: [
@@ -233,7 +233,7 @@ describe('stopping', () => {
   );
 
   test(
-    'a pass that ignores everything does not keep the process either',
+    'stops even if a reconcile ignores the abort signal',
     inWorld({ controllers: [over('c', () => new Promise(() => {}))] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.manager.start();

@@ -17,9 +17,9 @@ const over = (
     ...more,
   } as ControllerDefinition);
 
-describe('what it says about itself', () => {
+describe('Manager: status and metrics', () => {
   test(
-    "the ecosystem's metrics are there from the start, at zero",
+    'exports the controller-runtime and client-go metrics from the start, at zero',
     inWorld({ controllers: [over('c', () => settled(), { queue: 'ttl_jobs_to_delete' })] }, async (w) => {
       w.manager.start();
       const text = w.manager.registry.text();
@@ -45,7 +45,7 @@ describe('what it says about itself', () => {
   );
 
   test(
-    'counts follow what happens',
+    'updates the metrics with each reconcile',
     inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));
@@ -59,7 +59,7 @@ describe('what it says about itself', () => {
   );
 
   test(
-    'idle is counted, not guessed',
+    'counts the work in progress to detect idleness',
     inWorld(
       {
         controllers: [
@@ -85,7 +85,7 @@ describe('what it says about itself', () => {
   );
 
   test(
-    'a watch that is refused is a problem in words, and not hot',
+    'reports a refused watch as a problem and retries it with backoff',
     inWorld({ controllers: [over('c', () => settled())], listBy: 'pages' }, async (w) => {
       w.interfere = ({ path }) => (path.includes('watch') ? refuse(403, 'Forbidden', 'no') : undefined);
       w.manager.start();
@@ -101,21 +101,21 @@ describe('what it says about itself', () => {
 });
 
 test(
-  'an idle hour costs a few requests, and no pass',
+  'sends only a few requests and runs no reconcile in an idle hour',
   inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
     for (let i = 0; i < 50; i++) await w.user.create(ConfigMap, configMap(`a${i}`));
     w.manager.start();
     await w.settle();
     const before = w.requests.length;
     await w.pass(3_600_000);
-    // Only the server's own end of a watch wakes anybody.
+    // The only wake-ups are the server-side timeouts of watches.
     expect(w.requests.length - before).toBeLessThanOrEqual(3);
     expect(w.passes).toHaveLength(50);
   }),
 );
 
 test(
-  'in a simulation a month with waiting objects costs only the waking of those objects',
+  'wakes up only for the waiting objects in a simulated month',
   inWorld(
     {
       listBy: 'pages',
@@ -145,7 +145,7 @@ test(
       expect(w.passes.every(({ now }, i) => i < 200 || w.since(now) === ((i - 199) * 30 * DAY) / 200)).toBe(
         true,
       );
-      // Besides those only the ends of watches, every half hour at most.
+      // The only other wake-ups are the ends of watches, at most every half hour.
       expect(instants).toBeLessThan(200 + 30 * 24 * 2);
     },
   ),

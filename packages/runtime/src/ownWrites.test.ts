@@ -51,18 +51,18 @@ function setup() {
 }
 
 describe('OwnWrites', () => {
-  test('a key that wrote nothing is never behind', () => {
+  test('does not hold back a key that wrote nothing', () => {
     const { writes, by } = setup();
     expect(writes.park(by)).toBeUndefined();
   });
 
-  test('a write that the cache has already is not waited for', () => {
+  test('does not wait for a write that the cache already has', () => {
     const s = setup();
     s.wrote('a', 10);
     expect([s.writes.park(s.by), s.writes.size]).toEqual([undefined, 0]);
   });
 
-  test('behind: told until when to wait, and woken by the event of the object', () => {
+  test('returns how long to wait when behind, and enqueues the key on the event of the object', () => {
     const s = setup();
     s.wrote('a', 11);
     expect(s.writes.park(s.by)).toBe(s.clock.now() + 10_000);
@@ -74,7 +74,7 @@ describe('OwnWrites', () => {
     expect(s.writes.park(s.by)).toBeUndefined();
   });
 
-  test('after several writes, the last of them counts', () => {
+  test('waits for the last of several writes', () => {
     const s = setup();
     s.wrote('a', 11);
     s.wrote('b', 12);
@@ -87,7 +87,7 @@ describe('OwnWrites', () => {
     expect(s.caughtUp).toEqual(['n/by']);
   });
 
-  test('a key that nobody wanted meanwhile is not woken', () => {
+  test('does not enqueue a key that was not due while it was behind', () => {
     const s = setup();
     s.wrote('a', 11);
     s.cacheReaches(11);
@@ -96,7 +96,7 @@ describe('OwnWrites', () => {
     expect(s.writes.park(s.by)).toBeUndefined();
   });
 
-  test('a list brings everybody up at once', () => {
+  test('enqueues all waiting keys after a relist', () => {
     const s = setup();
     s.wrote('a', 11);
     s.writes.park(s.by);
@@ -106,9 +106,9 @@ describe('OwnWrites', () => {
   });
 
   test.each([
-    ['gone', undefined],
-    ['replaced by another of its name', 'u2'],
-  ])('a deletion is seen when the object is %s', (_how, next) => {
+    ['removed from the cache', undefined],
+    ['replaced by another object with the same name', 'u2'],
+  ])('considers a deletion seen when the object is %s', (_how, next) => {
     const s = setup();
     s.deleted('u1');
     expect(s.writes.park(s.by)).toBeDefined();
@@ -117,7 +117,7 @@ describe('OwnWrites', () => {
     expect(s.caughtUp).toEqual(['n/by']);
   });
 
-  test('patience ends after ten seconds', async () => {
+  test('stops waiting after ten seconds', async () => {
     const s = setup();
     s.wrote('a', 11);
     await s.clock.advance(seconds(4));
@@ -126,7 +126,7 @@ describe('OwnWrites', () => {
     expect([s.writes.park(s.by), s.givenUp()]).toEqual([undefined, 1]);
   });
 
-  test('nothing is held once it is over', async () => {
+  test('releases all ids when the writes are seen', async () => {
     const s = setup();
     s.wrote('a', 11);
     s.wrote('a', 12);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { settled } from './outcome.ts';
 import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
 
-describe('own writes', () => {
+describe('reconciles after own writes', () => {
   const increment = over(
     async (pass) => {
       const cached = pass.cache.get(ConfigMap, pass.key);
@@ -19,7 +19,7 @@ describe('own writes', () => {
   const key = { namespace: 'default', name: 'a' };
 
   test(
-    'a cache that lags behind does not lead to a second write',
+    'do not repeat a write while the cache lags behind',
     inWorld({ controllers: [increment] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.interfere = (request) => {
@@ -43,7 +43,7 @@ describe('own writes', () => {
   );
 
   test(
-    'a cache that does not catch up is waited for ten seconds, and then counted',
+    'wait ten seconds for a cache that does not catch up, then count it',
     inWorld({ controllers: [increment] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.interfere = (request) => {
@@ -63,7 +63,7 @@ describe('own writes', () => {
   );
 
   test(
-    'a deletion is remembered like any other write',
+    'wait for deletions like for any other write',
     inWorld(
       {
         controllers: [
@@ -94,7 +94,7 @@ describe('own writes', () => {
   );
 
   test(
-    'a dry run writes nothing, and waits for nothing',
+    'write nothing and wait for nothing in a dry run',
     inWorld({ controllers: [increment], dryRun: true }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.manager.start();
@@ -108,7 +108,7 @@ describe('own writes', () => {
   );
 });
 
-describe('rights', () => {
+describe('declared rights', () => {
   const touching = over(
     async (pass) => {
       await pass.client.patch(ConfigMap, pass.key, { type: 'merge', patch: {} });
@@ -119,7 +119,7 @@ describe('rights', () => {
   );
 
   test(
-    'in tests a call outside the declared rights fails, and says what to declare',
+    'rejects a request outside the declared rights in tests and names the missing declaration',
     inWorld({ controllers: [touching], enforceRights: true }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));

@@ -9,9 +9,9 @@ import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts'
 
 const dataOf = (pass: Pass) => pass.cache.get(ConfigMap, pass.key)?.data;
 
-describe('passes', () => {
+describe('reconciles', () => {
   test(
-    'one now per pass, deadlines to the millisecond',
+    'use one fixed now and meet deadlines to the millisecond',
     inWorld(
       {
         controllers: [
@@ -32,7 +32,7 @@ describe('passes', () => {
   );
 
   test(
-    'an exception in one key never affects another',
+    'of other keys are not affected by an exception',
     inWorld(
       {
         controllers: [
@@ -57,7 +57,7 @@ describe('passes', () => {
   );
 
   test(
-    'never two passes of one key at once, and never more passes than allowed',
+    'never run concurrently for one key, and never exceed the configured concurrency',
     inWorld(
       {
         controllers: [
@@ -96,7 +96,7 @@ describe('passes', () => {
   );
 
   test(
-    'reading a kind that is not wired says so',
+    'fail with a clear error when they read a kind that is not watched',
     inWorld(
       { controllers: [over((pass) => (pass.cache.get(Secret, pass.key) ? settled() : settled()))] },
       async (w) => {
@@ -112,7 +112,7 @@ describe('passes', () => {
   );
 
   test(
-    'again is neither an error nor a loop',
+    'that return again are neither counted as errors nor retried in a hot loop',
     inWorld({ controllers: [over((pass) => (pass.losses < 3 ? again('test') : settled()))] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));
@@ -126,7 +126,7 @@ describe('passes', () => {
 
 const running = { keys: [] as string[], most: 0 };
 
-describe('what people are told', () => {
+describe('Events about failures', () => {
   const events: [string, EventNote][] = [];
   const outbox = {
     sink: { record: (regarding: Regarded, note: EventNote) => events.push([regarding.metadata.name!, note]) },
@@ -144,7 +144,7 @@ describe('what people are told', () => {
     });
 
   test(
-    'a stuck key is reported on the object, once per streak, and never forgotten',
+    'report a stuck object once per streak of failures, while retries continue',
     tell(
       () => {
         throw new Error('boom');
@@ -166,7 +166,7 @@ describe('what people are told', () => {
   );
 
   test(
-    'forbidden is reported at once',
+    'report a 403 at once',
     tell(
       () => {
         throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
@@ -181,7 +181,7 @@ describe('what people are told', () => {
   );
 
   test(
-    'terminal outcomes are reported with their reason',
+    'report a terminal outcome with its reason',
     tell(
       () => terminal('InvalidTTL', 'ttl is not a duration'),
       () => {

@@ -1,5 +1,5 @@
-// The queue against a plain model: maps and sorting instead of rings, bits and heaps. Random histories of everything a
-// controller does must give the same takes, waits and counts.
+// Compares the queue with a simple model (maps and sorting instead of rings, bits and heaps). Random histories of all
+// operations must give the same takes, waits and counts.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ class Model {
     if (delay <= 0) this.add(text, 'normal');
     else key.wakesAt = Math.min(key.wakesAt ?? Number.POSITIVE_INFINITY, this.now + delay);
   }
-  /** What may be taken now. */
+  /** The keys that are ready now. */
   ready(): string[] {
     return [...this.keys].filter(([, k]) => k.dirty !== undefined && !k.processing).map(([text]) => text);
   }
@@ -77,7 +77,7 @@ class Model {
       if (key.wakesAt === undefined || key.wakesAt > this.now) continue;
       key.wakesAt = undefined;
       key.penalty = false;
-      // A low key that comes due is a normal one from then on.
+      // A low-priority key that becomes due has normal priority from then on.
       key.dirty = 'normal';
     }
   }
@@ -112,7 +112,7 @@ const command = fc.oneof(
 
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 
-/** The queue and its model, driven side by side. */
+/** Runs each operation on the queue and on the model. */
 class Both {
   readonly q = queueKit();
   readonly model = new Model();
@@ -171,7 +171,7 @@ class Both {
   }
 }
 
-test('random histories: dedupe, never two workers on a key, earliest wake wins, nothing lost, nothing kept', async () => {
+test('matches the model in random histories: deduplication, one worker per key, earliest deadline, no lost or leaked key', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 80 }), async (commands) => {
       const both = new Both();
@@ -179,7 +179,7 @@ test('random histories: dedupe, never two workers on a key, earliest wake wins, 
         await both.run(c);
         both.compare();
       }
-      // Whatever happened, once everything is given back and time passes, every key that wants a pass comes out.
+      // After all keys are done and time has passed, every pending key is ready.
       while (both.working.length > 0) both.settle(0, 'ok');
       await both.run({ do: 'pass', length: 120_000 });
       expect(both.q.takeAll().sort()).toEqual(both.model.ready().sort());

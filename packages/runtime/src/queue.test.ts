@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { queueKit } from './queue.testkit.ts';
 
-describe('adding and taking', () => {
-  test('keys come in the order they were added, each once', () => {
+describe('Queue: add and take', () => {
+  test('returns keys once, in the order in which they were added', () => {
     const q = queueKit();
     for (const key of ['a', 'b', 'a', 'c', 'b']) q.add(key);
     expect(q.queue.ready).toBe(3);
     expect(q.takeAll()).toEqual(['a', 'b', 'c']);
   });
 
-  test('a key that is being worked on is not given to a second worker', () => {
+  test('does not return a key that a worker processes', () => {
     const q = queueKit();
     q.add('a');
     expect(q.take()).toBe('a');
@@ -19,7 +19,7 @@ describe('adding and taking', () => {
     expect(q.take()).toBe('a');
   });
 
-  test('a key that changed while it was worked on comes once more, not twice', () => {
+  test('returns a key once more when it changed during processing', () => {
     const q = queueKit();
     q.add('a');
     q.take();
@@ -31,13 +31,13 @@ describe('adding and taking', () => {
     expect(q.takeAll()).toEqual([]);
   });
 
-  test('giving back what nobody took is a bug that says so', () => {
+  test('throws when a key that was not taken is marked as done', () => {
     const q = queueKit();
     q.add('a');
     expect(() => q.done('a')).toThrow(/nobody had/);
   });
 
-  test('the reason of a pass is the first that woke it', () => {
+  test('keeps the first reason of a key', () => {
     const q = queueKit();
     q.add('a', 'normal', 'modified');
     q.add('a', 'normal', 'deleted');
@@ -45,14 +45,14 @@ describe('adding and taking', () => {
     expect(q.last().reason).toBe('modified');
   });
 
-  test('a worker is told when there is something to take, and not again for what is there already', () => {
+  test('notifies the worker when a key becomes ready, once per key', () => {
     const q = queueKit();
     q.add('a');
     q.add('a');
     expect(q.readies()).toBe(1);
   });
 
-  test('a key that is dropped is not given out; dropped while it is worked on, it stays', () => {
+  test('does not return a dropped key, and refuses to drop a key in processing', () => {
     const q = queueKit();
     for (const key of ['a', 'b', 'c']) q.add(key);
     q.addIn('d', 1000);
@@ -65,7 +65,7 @@ describe('adding and taking', () => {
     expect(q.takeAll()).toEqual(['c', 'b']);
   });
 
-  test('nothing is held of a key that is done', () => {
+  test('holds no reference to a key that is done', () => {
     const q = queueKit();
     for (let i = 0; i < 1000; i++) {
       q.add(`n/${i}`);
@@ -76,15 +76,15 @@ describe('adding and taking', () => {
   });
 });
 
-describe('priorities', () => {
-  test('keys of an initial list wait for the others', () => {
+describe('Queue: priorities', () => {
+  test('returns low-priority keys of an initial list after the others', () => {
     const q = queueKit();
     q.add('old', 'low');
     q.add('new');
     expect(q.takeAll()).toEqual(['new', 'old']);
   });
 
-  test('a low key that changes becomes normal, once', () => {
+  test('raises a low-priority key to normal when it changes, and returns it once', () => {
     const q = queueKit();
     q.add('a', 'low');
     q.add('b', 'low');
@@ -93,7 +93,7 @@ describe('priorities', () => {
     expect(q.takeAll()).toEqual(['b', 'a']);
   });
 
-  test('a normal key does not become low', () => {
+  test('does not lower the priority of a normal key', () => {
     const q = queueKit();
     q.add('a');
     q.add('a', 'low');
@@ -101,7 +101,7 @@ describe('priorities', () => {
     expect(q.takeAll()).toEqual(['a', 'b']);
   });
 
-  test('however busy the cluster, a low key is taken within sixteen passes', () => {
+  test('returns a low-priority key within sixteen takes under constant load', () => {
     const q = queueKit();
     q.add('low', 'low');
     const taken: string[] = [];
@@ -115,8 +115,8 @@ describe('priorities', () => {
   });
 });
 
-describe('waiting', () => {
-  test('a key comes at its instant, not a millisecond before', async () => {
+describe('Queue: waiting', () => {
+  test('returns a key at its deadline, not a millisecond before', async () => {
     const q = queueKit();
     q.addIn('a', 1000);
     await q.pass(999);
@@ -125,7 +125,7 @@ describe('waiting', () => {
     expect([q.take(), q.last().reason]).toEqual(['a', 'deadline']);
   });
 
-  test('the earliest wish wins', () => {
+  test('uses the earliest of several deadlines', () => {
     const q = queueKit();
     q.addIn('a', 1000);
     q.addIn('a', 500);
@@ -134,13 +134,13 @@ describe('waiting', () => {
     expect(q.queue.waiting).toBe(1);
   });
 
-  test('what is due at once does not wait', () => {
+  test('returns a key with a past deadline at once', () => {
     const q = queueKit();
     q.addIn('a', 0);
     expect(q.take()).toBe('a');
   });
 
-  test('a pass forgets the old wish: it decides anew when to look again', async () => {
+  test('drops the old deadline when the key is taken', async () => {
     const q = queueKit();
     q.addIn('a', 1000);
     q.add('a');
@@ -152,7 +152,7 @@ describe('waiting', () => {
     expect(q.take()).toBeUndefined();
   });
 
-  test('a wish that comes due while the key is worked on is honoured after', async () => {
+  test('returns a key after processing when its deadline passed meanwhile', async () => {
     const q = queueKit();
     q.add('a');
     q.take();
@@ -163,7 +163,7 @@ describe('waiting', () => {
     expect(q.take()).toBe('a');
   });
 
-  test('while closed, overdue keys collect; opened, they come out oldest deadline first', async () => {
+  test('collects overdue keys while closed and returns them in deadline order when opened', async () => {
     const q = queueKit();
     q.queue.close();
     q.addIn('young', -1000);
@@ -177,7 +177,7 @@ describe('waiting', () => {
     expect(q.takeAll()).toEqual(['oldest', 'old', 'young']);
   });
 
-  test('waiting keys are held, and let go when they are done', async () => {
+  test('holds a reference to waiting keys and releases it when they are done', async () => {
     const q = queueKit();
     q.addIn('a', 1000);
     expect(q.interner.size).toBe(1);
@@ -188,7 +188,7 @@ describe('waiting', () => {
   });
 });
 
-test('the observer sees how long keys waited and were worked on', async () => {
+test('reports to the observer how long keys waited and were processed', async () => {
   const seen: string[] = [];
   const q = queueKit({
     observer: {

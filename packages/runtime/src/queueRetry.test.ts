@@ -3,7 +3,7 @@ import { TransportError } from '@lapse/kube/client/transport';
 import { describe, expect, test } from 'vitest';
 import { queueKit } from './queue.testkit.ts';
 
-describe('failures', () => {
+describe('Queue: failures', () => {
   const forbidden = new ApiError(403, 'Forbidden', 'no');
   const busy = new ApiError(429, 'TooManyRequests', 'later', { retryAfterSeconds: 7 });
   const delaysOf = async (cause: unknown, times: number) => {
@@ -20,32 +20,32 @@ describe('failures', () => {
     return delays;
   };
 
-  test('delays double from 5 ms to 60 s and stay there', async () => {
+  test('doubles the delay from 5 ms to 60 s', async () => {
     const delays = await delaysOf(new Error('x'), 20);
     expect(delays.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
     expect(delays.slice(-3)).toEqual([60_000, 60_000, 60_000]);
   });
 
-  test('forbidden starts at a second and ends at five minutes: never hot', async () => {
+  test('starts at one second and ends at five minutes after a 403', async () => {
     const delays = await delaysOf(forbidden, 12);
     expect([delays[0], delays[1], delays.at(-1)]).toEqual([1000, 2000, 300_000]);
   });
 
-  test('missing credentials count as forbidden', async () => {
+  test('treats missing credentials like a 403', async () => {
     const delays = await delaysOf(new TransportError('credentials', 'none', { sent: false }), 1);
     expect(delays).toEqual([1000]);
   });
 
-  test('what the server asks for is the least', async () => {
+  test('waits at least as long as the Retry-After of the server', async () => {
     expect((await delaysOf(busy, 3)).slice(0, 3)).toEqual([7000, 7000, 7000]);
   });
 
-  test('a server that asks for an hour is not believed', async () => {
+  test('caps a Retry-After of an hour', async () => {
     const greedy = new ApiError(503, 'x', 'x', { retryAfterSeconds: 3600 });
     expect(await delaysOf(greedy, 1)).toEqual([60_000]);
   });
 
-  test('a success in between starts over', async () => {
+  test('resets the delay after a success', async () => {
     const q = queueKit();
     q.add('a');
     q.take();
@@ -60,7 +60,7 @@ describe('failures', () => {
     expect(q.last().failures).toBe(0);
   });
 
-  test('an event does not wait for the backoff: it may be the cure', () => {
+  test('does not delay an event by the backoff, because the change may fix the failure', () => {
     const q = queueKit();
     q.add('a');
     q.take();
@@ -70,7 +70,7 @@ describe('failures', () => {
     expect([q.take(), q.last().failures]).toEqual(['a', 1]);
   });
 
-  test('many failing keys share the overall rate, but none waits longer than its cap', () => {
+  test('limits the overall rate of failing keys, but never delays a key beyond its maximum', () => {
     const q = queueKit({ retry: { perSecond: 10, burst: 2 } });
     const waits: number[] = [];
     for (let i = 0; i < 700; i++) {
@@ -84,7 +84,7 @@ describe('failures', () => {
     expect(Math.max(...waits)).toBe(60_000);
   });
 
-  test('retries are counted', () => {
+  test('counts retries', () => {
     let retries = 0;
     const q = queueKit({ observer: { retried: () => retries++ } });
     q.add('a');
@@ -95,7 +95,7 @@ describe('failures', () => {
   });
 });
 
-describe('lost races', () => {
+describe('Queue: conflicts', () => {
   function loseOnce(q: ReturnType<typeof queueKit>) {
     q.add('a');
     q.take();
@@ -103,7 +103,7 @@ describe('lost races', () => {
     q.done('a');
   }
 
-  test('delays grow from 50–100 ms to 2.5–5 s', async () => {
+  test('increases the delay from 50–100 ms to 2.5–5 s', async () => {
     const q = queueKit({ seed: 1 });
     const delays: number[] = [];
     q.add('a');
@@ -120,7 +120,7 @@ describe('lost races', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(5000);
   });
 
-  test('they are counted apart from failures and outside the overall rate', () => {
+  test('counts conflicts apart from failures and outside the overall rate', () => {
     let retries = 0;
     const q = queueKit({ retry: { perSecond: 0.001, burst: 1 }, observer: { retried: () => retries++ } });
     for (let i = 0; i < 10; i++) {
@@ -132,7 +132,7 @@ describe('lost races', () => {
     expect([q.waits('k9'), retries]).toEqual([100, 0]);
   });
 
-  test('events do not shorten the wait: they are what the race was lost against', async () => {
+  test('does not shorten the wait on events, because they report the conflicting writes', async () => {
     const q = queueKit();
     loseOnce(q);
     q.add('a');
@@ -143,7 +143,7 @@ describe('lost races', () => {
     expect([q.take(), q.last().losses, q.last().failures]).toEqual(['a', 1, 0]);
   });
 
-  test('an event that came during the lost pass does not shorten it either, and is not lost', async () => {
+  test('does not shorten the wait on an event during the reconcile, and does not lose the event', async () => {
     const q = queueKit();
     q.add('a');
     q.take();
@@ -155,7 +155,7 @@ describe('lost races', () => {
     expect(q.take()).toBe('a');
   });
 
-  test('after a pass that settled, events count again', async () => {
+  test('reacts to events again after a successful reconcile', async () => {
     const q = queueKit();
     loseOnce(q);
     await q.pass(100);

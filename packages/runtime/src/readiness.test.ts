@@ -15,12 +15,19 @@ const status = (synced: boolean, kind?: ProblemKind): CacheStatus => ({
     : { problem: { kind, verb: 'list' as const, error: new Error('no'), since: instant(0) } }),
 });
 
-describe('a process is ready when every cache that a controller needs has synced', () => {
+describe('computeReadiness', () => {
   test.each<[string, boolean, CacheStatus, boolean, boolean, string[]]>([
-    ['synced', true, status(true), true, true, []],
-    ['not synced yet', true, status(false), true, false, ['v1/pods: not synced yet']],
+    ['is ready when a needed cache is synced', true, status(true), true, true, []],
     [
-      'not synced, without the right',
+      'is not ready when a needed cache is not synced yet',
+      true,
+      status(false),
+      true,
+      false,
+      ['v1/pods: not synced yet'],
+    ],
+    [
+      'is not ready when a needed cache may not be listed',
       true,
       status(false, 'forbidden'),
       true,
@@ -28,7 +35,7 @@ describe('a process is ready when every cache that a controller needs has synced
       ['v1/pods: list forbidden: no'],
     ],
     [
-      'not synced, without an answer',
+      'is not ready when the server does not respond before the first sync',
       true,
       status(false, 'unavailable'),
       true,
@@ -36,7 +43,7 @@ describe('a process is ready when every cache that a controller needs has synced
       ['v1/pods: list unavailable: no'],
     ],
     [
-      'its kind is not served: listed, and ready',
+      'is ready and reports a problem when the kind is not served',
       true,
       status(false, 'notServed'),
       true,
@@ -44,7 +51,7 @@ describe('a process is ready when every cache that a controller needs has synced
       ['v1/pods: list notServed: no'],
     ],
     [
-      'synced, then without an answer: listed, and ready',
+      'is ready and reports a problem when the server stops responding after the sync',
       true,
       status(true, 'unavailable'),
       true,
@@ -52,7 +59,7 @@ describe('a process is ready when every cache that a controller needs has synced
       ['v1/pods: list unavailable: no'],
     ],
     [
-      'a kind that a policy names: listed, and ready',
+      'is ready and reports a problem of a kind that only a policy names',
       true,
       status(false, 'forbidden'),
       false,
@@ -76,7 +83,7 @@ const controller = defineController({
 });
 
 test(
-  'a cache that may not be listed makes the process unready until the right is granted',
+  'the process is not ready until the right to list a needed kind is granted',
   inWorld({ controllers: [controller], listBy: 'pages' }, async (w) => {
     await w.user.create(ConfigMap, configMap('a'));
     w.interfere = () => refuse(403, 'Forbidden', 'no');

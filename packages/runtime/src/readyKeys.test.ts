@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import type { KeyId } from './interner.ts';
 import { ReadyKeys } from './readyKeys.ts';
 
-test('entries that nobody wants do not pile up, and the others keep their order', () => {
+test('removes stale entries and keeps the order of the others', () => {
   const wanted = new Set<number>([1, 2, 3]);
   const keys = new ReadyKeys((id) => wanted.has(id));
   const push = (id: number) => keys.push(id as KeyId, 'normal');
   for (let round = 0; round < 100; round++) {
-    // An id is given out again when it is free: it may be among the entries many times.
+    // Ids are reused, so one id may have many entries.
     for (const id of [3, ...Array.from({ length: 100 }, (_, i) => 100 + i), 1, 2]) push(id);
     keys.tidy(wanted.size);
     expect(keys.size).toBeLessThan(1200);

@@ -1,4 +1,4 @@
-// The reflector against the embedded API server: any traffic, any broken stream, any compaction; the cache converges.
+// The reflector against the embedded API server: the cache converges under random traffic, broken streams and compaction.
 
 import { createServer } from '@lapse/apiserver/server';
 import { millis } from '@lapse/base/instant';
@@ -30,7 +30,7 @@ async function setup(listBy: 'stream' | 'pages', seed: number) {
   const server = await createServer({ clock, random: seededRandom(4) });
   const random = seededRandom(seed);
   const user = createClient({ transport: inProcessTransport(server.handle), clock, random, flow: 'none' });
-  // How many bytes the stream that is open may still carry.
+  // How many bytes the open stream may still transfer.
   let left = Number.POSITIVE_INFINITY;
   async function* cutting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
@@ -49,7 +49,7 @@ async function setup(listBy: 'stream' | 'pages', seed: number) {
   });
   const client = createClient({ transport, clock, random, flow: 'none' });
   const caches = new Caches({ client, clock, random, interner: new Interner(), freeze: true, listBy });
-  // Objects come and go from the selection as well as from the server.
+  // Objects also enter and leave the selection.
   const handle = caches.acquire({ kind: ConfigMap, namespace: 'default', labelSelector: 'in=yes' });
   const settle = async () => {
     for (let i = 0; i < 8; i++) await nextTurn();
@@ -71,7 +71,7 @@ async function setup(listBy: 'stream' | 'pages', seed: number) {
 }
 
 test.each(['stream', 'pages'] as const)(
-  'listing by %s: the cache converges to what the selector selects',
+  'lists by %s and converges to the selected objects',
   async (listBy) => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40 }), fc.nat(100), async (commands, seed) => {

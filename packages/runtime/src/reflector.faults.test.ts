@@ -1,15 +1,15 @@
-// Traffic × faults → history → named guarantees. Whatever happens on the way, once the faults stop the cache equals the
-// server; and what listeners were told on the way is:
+// Random traffic and faults, checked against named guarantees. Once the faults stop, the cache equals the server. The
+// changes that listeners receive are:
 //   ordered      versions of an object only grow
-//   unique       no version of an object is told twice
-//   reliable     each change starts from what was told before: nothing is lost or invented in between
-//   resumable    without 410 nothing is listed again
+//   unique       no version of an object is delivered twice
+//   reliable     `before` of each change equals `after` of the previous one: nothing is lost or invented
+//   resumable    without a 410 the reflector does not relist
 
 import { minutes, seconds } from '@lapse/base/instant';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from './fakeServer.testkit.ts';
-import { reflectorKit, type Told } from './reflector.testkit.ts';
+import { type ReceivedChange, reflectorKit } from './reflector.testkit.ts';
 
 const names = fc.constantFrom('a', 'b', 'c', 'd');
 const after = fc.nat(4);
@@ -61,7 +61,7 @@ const commandsOf = (fault: fc.Arbitrary<Fault>, compaction: boolean): fc.Arbitra
   );
 
 interface History {
-  readonly told: readonly Told[];
+  readonly changes: readonly ReceivedChange[];
   readonly requests: readonly string[];
   readonly contents: readonly string[];
   readonly truth: readonly string[];
@@ -88,7 +88,7 @@ async function run(
   await kit.pass(10 * 60_000);
   const relists = kit.server.requests.filter((r) => !r.includes('resourceVersion=')).length;
   const history = {
-    told: kit.told,
+    changes: kit.changes,
     requests: kit.server.requests,
     contents: kit.contents(handle),
     truth: kit.truth(),
@@ -98,11 +98,11 @@ async function run(
   return history;
 }
 
-function judge({ told, contents, truth }: History): void {
+function judge({ changes, contents, truth }: History): void {
   const last = new Map<string, string | undefined>();
   const seen = new Set<string>();
   let problem = '';
-  for (const { name, before, after } of told) {
+  for (const { name, before, after } of changes) {
     if (before !== last.get(name))
       problem ||= `reliable: ${name} was ${last.get(name)}, the next change starts from ${before}`;
     if (after !== undefined && before !== undefined && Number(after) <= Number(before))
@@ -116,7 +116,7 @@ function judge({ told, contents, truth }: History): void {
 }
 
 describe.each(['stream', 'pages'] as const)('listing by %s', (listBy) => {
-  test('any traffic, any faults: ordered, unique, reliable, and the cache converges', async () => {
+  test('delivers ordered, unique and reliable changes under random traffic and faults, and the cache converges', async () => {
     await fc.assert(
       fc.asyncProperty(commandsOf(hardFault, true), fc.nat(1000), async (commands, seed) => {
         judge(await run(commands, { listBy, seed }));
@@ -125,10 +125,10 @@ describe.each(['stream', 'pages'] as const)('listing by %s', (listBy) => {
     );
   });
 
-  test('connections that break in any way are resumed: the list is not read again', async () => {
+  test('resumes broken connections without a relist', async () => {
     await fc.assert(
       fc.asyncProperty(commandsOf(streamFault, false), async (commands) => {
-        // The first request is the list itself: faults start after it.
+        // The first request is the list. Faults start after it.
         const history = await run([{ do: 'pass', length: 1 }, ...commands], { listBy, seed: 1 });
         judge(history);
         expect(history.relists).toBe(1);
@@ -137,7 +137,7 @@ describe.each(['stream', 'pages'] as const)('listing by %s', (listBy) => {
     );
   });
 
-  test('the same seed gives the same history, request by request', async () => {
+  test('sends the same requests for the same seed', async () => {
     await fc.assert(
       fc.asyncProperty(commandsOf(hardFault, true), fc.nat(1000), async (commands, seed) => {
         expect(await run(commands, { listBy, seed })).toEqual(await run(commands, { listBy, seed }));

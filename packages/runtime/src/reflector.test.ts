@@ -2,8 +2,8 @@ import { minutes, seconds } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import { reflectorKit, withTwo } from './reflector.testkit.ts';
 
-describe('listing', () => {
-  test('a streaming list: one request for everything, then changes on the same stream', async () => {
+describe('Reflector: list', () => {
+  test('receives all objects and later changes in one streaming list request', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     expect(handle.status).toMatchObject({ synced: false });
@@ -15,7 +15,7 @@ describe('listing', () => {
     await kit.settle();
     expect(kit.contents(handle)).toEqual(kit.truth());
     expect(kit.server.requests).toHaveLength(1);
-    expect(kit.told).toEqual([
+    expect(kit.changes).toEqual([
       { name: 'a', before: undefined, after: '101', initial: true },
       { name: 'b', before: undefined, after: '102', initial: true },
       { name: 'c', before: undefined, after: '103', initial: false },
@@ -24,7 +24,7 @@ describe('listing', () => {
     ]);
   });
 
-  test('a server without streaming lists is listed in pages, then watched', async () => {
+  test('lists in pages, then watches, when the server rejects streaming lists', async () => {
     const kit = withTwo();
     kit.server.streamingLists = false;
     for (let i = 0; i < 1200; i++) kit.server.put(`x${i}`);
@@ -42,7 +42,7 @@ describe('listing', () => {
     ]);
   });
 
-  test('a server that ignores the question is recognised by a bookmark that does not end it', async () => {
+  test('lists in pages when the server ignores sendInitialEvents and sends an ordinary bookmark', async () => {
     const kit = withTwo();
     kit.server.streamingLists = 'ignored';
     const handle = kit.acquire();
@@ -51,7 +51,7 @@ describe('listing', () => {
     expect(kit.contents(handle)).toEqual(kit.truth());
   });
 
-  test('one that is not even sent a bookmark, by its silence', async () => {
+  test('lists in pages when the server ignores sendInitialEvents and sends nothing', async () => {
     const kit = withTwo({ liveness: { endAfter: [minutes(5), minutes(10)], silence: seconds(150) } });
     kit.server.inject({ kind: 'silent', after: 2 });
     const handle = kit.acquire();
@@ -59,7 +59,7 @@ describe('listing', () => {
     expect(handle.status).toEqual({ state: 'watching', synced: true });
   });
 
-  test('a streaming list that ends too early is begun again, after a pause', async () => {
+  test('restarts a streaming list that ends early, after a pause', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'end', after: 1 });
     const handle = kit.acquire();
@@ -67,10 +67,10 @@ describe('listing', () => {
     expect([kit.server.requests.length, handle.status.synced]).toEqual([1, false]);
     await kit.pass(1000);
     expect(handle.status).toEqual({ state: 'watching', synced: true });
-    expect(kit.told.map((t) => t.name)).toEqual(['a', 'b']);
+    expect(kit.changes.map((t) => t.name)).toEqual(['a', 'b']);
   });
 
-  test('a list that changes while it is paged: every page is of one version, the watch brings the rest', async () => {
+  test('reads all pages at one version and receives later changes from the watch', async () => {
     const kit = reflectorKit({ listBy: 'pages' });
     for (let i = 0; i < 1000; i++) kit.server.put(`x${String(i).padStart(4, '0')}`);
     let changed = false;
@@ -84,10 +84,10 @@ describe('listing', () => {
     const handle = kit.acquire();
     await kit.settle();
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told.filter((t) => t.name === 'x0999').map((t) => t.after)).toEqual(['1100', undefined]);
+    expect(kit.changes.filter((t) => t.name === 'x0999').map((t) => t.after)).toEqual(['1100', undefined]);
   });
 
-  test('pages that expire on the way are replaced by one answer', async () => {
+  test('lists without paging when the continue token expires', async () => {
     const kit = reflectorKit({ listBy: 'pages' });
     for (let i = 0; i < 1000; i++) kit.server.put(`x${i}`);
     let compacted = false;
@@ -104,13 +104,13 @@ describe('listing', () => {
   });
 });
 
-describe('a streaming list is tried again', () => {
+describe('Reflector: streaming list', () => {
   const lists = (requests: readonly string[]) =>
     requests
       .filter((r) => !r.includes('watch=true') || r.includes('sendInitialEvents'))
       .map((r) => (r.includes('sendInitialEvents') ? 'stream' : 'pages'));
 
-  test('after watching was forbidden once', async () => {
+  test('is tried again after watching was forbidden once', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'status', code: 403, reason: 'Forbidden' });
     const handle = kit.acquire();
@@ -125,7 +125,7 @@ describe('a streaming list is tried again', () => {
     expect(kit.contents(handle)).toEqual(kit.truth());
   });
 
-  test('and is never hot while watching is forbidden', async () => {
+  test('is not retried in a hot loop while watching is forbidden', async () => {
     const kit = withTwo();
     kit.server.before = (path) => {
       if (path.includes('watch=true')) kit.server.inject({ kind: 'status', code: 403, reason: 'Forbidden' });
@@ -136,7 +136,7 @@ describe('a streaming list is tried again', () => {
     expect(kit.contents(handle)).toEqual(kit.truth());
   });
 
-  test('goes on when an object is deleted before it is complete', async () => {
+  test('continues when an object is deleted before the list is complete', async () => {
     const kit = withTwo();
     kit.server.deletedDuringList = 'a';
     const handle = kit.acquire();
@@ -148,11 +148,11 @@ describe('a streaming list is tried again', () => {
     expect(kit.interner.size).toBe(2);
   });
 
-  test('an object deleted and another one added while it is listed again: the cache has what the server has', async () => {
+  test('converges when an object is deleted and another one is added during a relist', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();
-    // In the cache, and gone from the server without an event: the list alone can say so.
+    // The object is cached but removed from the server without an event. Only the list reveals it.
     kit.server.delete('b');
     kit.server.put('c');
     kit.server.compact();
@@ -167,8 +167,8 @@ describe('a streaming list is tried again', () => {
   });
 });
 
-describe('watching', () => {
-  test('a watch that ends resumes from the last version: nothing is listed again, nothing told twice', async () => {
+describe('Reflector: watch', () => {
+  test('resumes an ended watch from the last version, without a relist or duplicate changes', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();
@@ -179,10 +179,10 @@ describe('watching', () => {
     await kit.settle();
     expect(kit.server.requests.at(-1)).toContain('resourceVersion=103');
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(kit.changes.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('bookmarks move the version on, so that a quiet kind survives compaction', async () => {
+  test('advances the version on bookmarks, so that a kind without changes survives compaction', async () => {
     const kit = withTwo();
     kit.acquire();
     await kit.settle();
@@ -196,7 +196,7 @@ describe('watching', () => {
     expect(kit.statuses).not.toContain('empty: watch expired');
   });
 
-  test('410: lists again and tells only the differences, deletions included', async () => {
+  test('relists after a 410 and delivers only the differences, including deletions', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();
@@ -207,17 +207,17 @@ describe('watching', () => {
     kit.server.put('c');
     kit.server.put('b');
     kit.server.compact();
-    kit.told.length = 0;
+    kit.changes.length = 0;
     await kit.pass(1000);
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told).toEqual([
+    expect(kit.changes).toEqual([
       { name: 'b', before: '102', after: '105', initial: false },
       { name: 'c', before: undefined, after: '104', initial: false },
       { name: 'a', before: '101', after: undefined, initial: false },
     ]);
   });
 
-  test('an object that was deleted and made again under its name is told as a change of uid', async () => {
+  test('delivers a recreated object as a change of the uid', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();
@@ -231,7 +231,7 @@ describe('watching', () => {
     expect(handle.reader.get({ namespace: 'n', name: 'a' })?.metadata.uid).toBe(again.metadata.uid);
   });
 
-  test('a stream cut in the middle of a line loses nothing', async () => {
+  test('loses nothing when the stream is cut in the middle of a line', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'cut', after: 4 });
     const handle = kit.acquire();
@@ -240,10 +240,10 @@ describe('watching', () => {
     kit.server.put('d');
     await kit.pass(1000);
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(kit.changes.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a duplicated response is told once', async () => {
+  test('delivers a duplicated response once', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'duplicate' });
     const handle = kit.acquire();
@@ -253,7 +253,7 @@ describe('watching', () => {
     kit.server.put('b');
     await kit.settle();
     expect(kit.contents(handle)).toEqual(kit.truth());
-    expect(kit.told.map((t) => `${t.name} ${t.after}`)).toEqual([
+    expect(kit.changes.map((t) => `${t.name} ${t.after}`)).toEqual([
       'a 101',
       'b 102',
       'a 103',
@@ -262,7 +262,7 @@ describe('watching', () => {
     ]);
   });
 
-  test('a silent, half-open connection is noticed and replaced', async () => {
+  test('replaces a half-open connection that sends nothing', async () => {
     const kit = withTwo({ liveness: { endAfter: [minutes(5), minutes(10)], silence: seconds(150) } });
     kit.server.inject({ kind: 'silent', after: 3 });
     const handle = kit.acquire();
@@ -274,7 +274,7 @@ describe('watching', () => {
     expect(kit.contents(handle)).toEqual(kit.truth());
   });
 
-  test('a watch is asked to end between the two times, in whole seconds', async () => {
+  test('requests timeoutSeconds within the configured range, in whole seconds', async () => {
     const kit = withTwo({ liveness: { endAfter: [minutes(5), minutes(10)], silence: seconds(150) } });
     kit.acquire();
     await kit.settle();
@@ -283,7 +283,7 @@ describe('watching', () => {
     expect(asked).toBeLessThanOrEqual(600);
   });
 
-  test('a server that never answers is given up by the deadline, and asked again', async () => {
+  test('retries after the deadline when the server does not respond', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'hang' }, { kind: 'hang' });
     const handle = kit.acquire();

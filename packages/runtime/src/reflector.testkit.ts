@@ -29,7 +29,7 @@ export const settle = async (): Promise<void> => {
   for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-export interface Told {
+export interface ReceivedChange {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -68,7 +68,7 @@ export function reflectorKit(
       statuses.push(problem === undefined ? state : `${state}: ${problem.verb} ${problem.kind}`),
     ...cachesOptions,
   });
-  const told: Told[] = [];
+  const changes: ReceivedChange[] = [];
   return {
     clock,
     server,
@@ -77,11 +77,11 @@ export function reflectorKit(
     interner,
     errors,
     statuses,
-    told,
+    changes,
     acquire(): CacheHandle<Thing> {
       const handle = caches.acquire<Thing>({ kind: Thing, ...source });
       handle.listen(({ before, after, initial }) =>
-        told.push({
+        changes.push({
           name: (after ?? before)!.metadata.name!,
           before: before?.metadata.resourceVersion,
           after: after?.metadata.resourceVersion,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MINUTE, withTwo } from './reflector.testkit.ts';
 
-describe('never gives up, never hot', () => {
-  test('429 with Retry-After: not a request before', async () => {
+describe('Reflector: retries', () => {
+  test('sends no request before the Retry-After of a 429', async () => {
     const kit = withTwo();
     kit.server.inject({ kind: 'status', code: 429, reason: 'TooManyRequests', retryAfter: 20 });
     const handle = kit.acquire();
@@ -12,7 +12,7 @@ describe('never gives up, never hot', () => {
     expect(handle.status.synced).toBe(true);
   });
 
-  test('a server that answers 500 for a day is asked every half minute at most, and then served', async () => {
+  test('retries a server that returns 500 for a day at most every half minute, then recovers', async () => {
     const kit = withTwo();
     kit.server.inject(
       ...Array.from(
@@ -30,7 +30,7 @@ describe('never gives up, never hot', () => {
     expect(handle.status.problem).toBeUndefined();
   });
 
-  test('a server that accepts watches and closes them at once is not asked in a loop', async () => {
+  test('backs off when the server accepts watches and closes them at once', async () => {
     const kit = withTwo();
     kit.acquire();
     await kit.settle();
@@ -42,7 +42,7 @@ describe('never gives up, never hot', () => {
     expect(kit.server.requests.length).toBeLessThan(60);
   });
 
-  test('watch forbidden: reported, the cache refreshed by lists, at most every five minutes in the end', async () => {
+  test('reports a forbidden watch and refreshes the cache by lists, finally every five minutes', async () => {
     const kit = withTwo({ listBy: 'pages' });
     kit.server.before = (path) => {
       if (path.includes('watch')) kit.server.inject({ kind: 'status', code: 403, reason: 'Forbidden' });
@@ -60,7 +60,7 @@ describe('never gives up, never hot', () => {
     expect(handle.status.problem).toMatchObject({ kind: 'forbidden', verb: 'watch', since });
   });
 
-  test('garbage in the stream is passed by listing again', async () => {
+  test('relists to skip malformed data in the stream', async () => {
     const kit = withTwo();
     const handle = kit.acquire();
     await kit.settle();

@@ -1,4 +1,4 @@
-// A projection that says what it looks at is asked for as protobuf. Who answers something unreadable is asked for JSON.
+// A projection with a shape is requested as protobuf. After a malformed response the next request asks for JSON.
 
 import { seconds } from '@lapse/base/instant';
 import type { HttpHandler } from '@lapse/kube/api/http';
@@ -13,7 +13,7 @@ const projection = { name: 'shaped', shape, project: (thing: Thing) => thing };
 const metadata: Message = [[1, 'a'], [3, 'n'], [5, 'u'], [6, '7']]; // biome-ignore format: one row
 const end: Message = [[1, [[6, '9'], [12, [[1, 'k8s.io/initial-events-end'], [2, 'true']]]]]]; // biome-ignore format: one row
 
-/** Answers watches with these bytes, and notes what was asked for. */
+/** Responds to watches with these bytes and records the Accept headers. */
 function answering(protobuf: Buffer) {
   const accepts: string[] = [];
   const handle: HttpHandler = async ({ headers }) => {
@@ -40,7 +40,7 @@ function answering(protobuf: Buffer) {
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf,application/json';
 
-test('protobuf is preferred', async () => {
+test('prefers protobuf for a projection with a shape', async () => {
   const added = envelope('v1', 'Thing', [[1, metadata], [2, [[1, 2]]]]); // biome-ignore format: one row
   const { accepts, acquire } = answering(
     Buffer.concat([frame('ADDED', added), frame('BOOKMARK', envelope('v1', 'Thing', end))]),
@@ -55,7 +55,7 @@ test('protobuf is preferred', async () => {
   expect(accepts).toEqual([PROTOBUF]);
 });
 
-test('bytes that are no events: the next time it is JSON', async () => {
+test('requests JSON after a response that is not a valid stream of events', async () => {
   const { accepts, clock, acquire } = answering(frame('ADDED', Buffer.from('nonsense')));
   const handle = acquire();
   await settle();

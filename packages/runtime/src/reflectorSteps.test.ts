@@ -33,107 +33,125 @@ const pages: State = { kind: 'listing', by: 'pages' };
 const whole: State = { kind: 'listing', by: 'whole' };
 const watching: State = { kind: 'watching', version: '7' };
 
-describe('where it goes next, and after which pause', () => {
+describe('computeNext and computePause', () => {
   test.each<[string, Progress, Ending, Progress, number]>([
-    ['it starts by listing', START, closed(0), at(stream), 0],
-    ['a complete list becomes a watch', at(stream), { kind: 'listed', version: '7' }, at(watching), 0],
+    ['starts with a list', START, closed(0), at(stream), 0],
+    ['watches after a complete list', at(stream), { kind: 'listed', version: '7' }, at(watching), 0],
     [
-      'at once, but failures count until the watch is good',
+      'watches at once after a list, but keeps the failure count until a watch succeeds',
       at(stream, 4),
       { kind: 'listed', version: '7' },
       at(watching, 4),
       0,
     ],
     [
-      'a server without streaming lists is asked for pages from then on',
+      'lists in pages from now on if the server does not support streaming lists',
       at(stream),
       { kind: 'unsupported', lasting: true },
       at(pages, 0, 'pages'),
       0,
     ],
     [
-      'a streaming list that fell silent is replaced by pages this time only',
+      'lists in pages once after a streaming list that sent nothing',
       at(stream),
       { kind: 'unsupported', lasting: false },
       at(pages),
       0,
     ],
-    ['it says so with 422', at(stream), failed(api(422)), at(pages, 0, 'pages'), 0],
-    ['or with 400', at(stream, 2), failed(api(400)), at(pages, 2, 'pages'), 0],
+    ['lists in pages from now on after a 422', at(stream), failed(api(422)), at(pages, 0, 'pages'), 0],
+    ['lists in pages from now on after a 400', at(stream, 2), failed(api(400)), at(pages, 2, 'pages'), 0],
+    ['lists in pages once if watching is forbidden', at(stream), failed(api(403)), at(pages), 0],
     [
-      'watching may be forbidden where listing is not, and be allowed later',
-      at(stream),
-      failed(api(403)),
-      at(pages),
-      0,
+      'restarts after a failed page if watching was forbidden',
+      at(pages, 2),
+      failed(api(500)),
+      at(empty, 3),
+      800,
     ],
-    ['pages that fail where watching was forbidden', at(pages, 2), failed(api(500)), at(empty, 3), 800],
     [
-      'a list that fails starts over, later',
+      'restarts a failed list after a pause',
       at(pages, 0, 'pages'),
       failed(api(500)),
       at(empty, 1, 'pages'),
       200,
     ],
-    ['a streaming list that is cut starts over, later', at(stream), closed(50), at(empty, 1), 200],
+    ['restarts an interrupted streaming list after a pause', at(stream), closed(50), at(empty, 1), 200],
     [
-      'pages that expire are replaced by a single answer',
+      'lists without paging after the continue token expired',
       at(pages, 0, 'pages'),
       failed(api(410)),
       at(whole, 1, 'pages'),
       0,
     ],
     [
-      'a single answer that fails starts over with pages',
+      'restarts with pages after a failed list without paging',
       at(whole, 1, 'pages'),
       failed(api(500)),
       at(empty, 2, 'pages'),
       400,
     ],
-    ['a watch that ends in good order goes on at once', at(watching, 3), closed(300_000), at(watching), 0],
-    ['also a short one that brought something', at(watching), closed(5, 1), at(watching), 0],
+    ['resumes a closed watch at once', at(watching, 3), closed(300_000), at(watching), 0],
+    ['resumes a short watch with an event at once', at(watching), closed(5, 1), at(watching), 0],
+    ['counts a short watch without an event as a failure', at(watching), closed(4999), at(watching, 1), 200],
+    ['does not count a watch of five seconds as a failure', at(watching, 9), closed(5000), at(watching), 0],
     [
-      'a short one that brought nothing counts as a failure',
-      at(watching),
-      closed(4999),
-      at(watching, 1),
-      200,
-    ],
-    ['one that stood for five seconds does not', at(watching, 9), closed(5000), at(watching), 0],
-    [
-      'a broken one that had stood starts counting anew',
+      'resets the failure count for a broken watch that lasted five seconds',
       at(watching, 9),
       failed(transport('broken'), 0, 5000),
       at(watching, 1),
       200,
     ],
     [
-      'a broken watch resumes from where it was, after a pause',
+      'resumes a broken watch from its version after a pause',
       at(watching),
       failed(transport('broken')),
       at(watching, 1),
       200,
     ],
-    ['the pause doubles', at(watching, 2), failed(transport('broken')), at(watching, 3), 800],
-    ['up to half a minute', at(watching, 90), failed(transport('broken')), at(watching, 91), 30_000],
+    ['doubles the pause', at(watching, 2), failed(transport('broken')), at(watching, 3), 800],
     [
-      'a watch that had brought something starts counting anew',
+      'limits the pause to half a minute',
+      at(watching, 90),
+      failed(transport('broken')),
+      at(watching, 91),
+      30_000,
+    ],
+    [
+      'resets the failure count for a broken watch with an event',
       at(watching, 9),
       failed(transport('broken'), 1),
       at(watching, 1),
       200,
     ],
-    ['410 means listing, at once', at(watching), failed(api(410, 'Expired')), at(empty, 1), 0],
-    ['but a server that keeps saying it is paused for', at(watching, 1), failed(api(410)), at(empty, 2), 400],
-    ['429: as long as the server asks', at(watching), failed(api(429, '', 7)), at(watching, 1), 7000],
-    ['but not for an hour', at(watching), failed(api(429, '', 3600)), at(watching, 1), 60_000],
-    ['a forbidden watch falls back to lists, never hot', at(watching), failed(api(403)), at(empty, 1), 1000],
-    ['in the end every five minutes', at(watching, 30), failed(api(403)), at(empty, 31), 300_000],
-    ['a kind that is gone is listed until it returns', at(watching), failed(api(404)), at(empty, 1), 200],
-    ['garbage is skipped by resuming', at(watching, 1), failed(transport('malformed')), at(watching, 2), 400],
-    ['and by listing when it stays', at(watching, 2), failed(transport('malformed')), at(empty, 3), 800],
+    ['relists at once after a 410', at(watching), failed(api(410, 'Expired')), at(empty, 1), 0],
+    ['backs off after repeated 410s', at(watching, 1), failed(api(410)), at(empty, 2), 400],
+    ['waits for the Retry-After of a 429', at(watching), failed(api(429, '', 7)), at(watching, 1), 7000],
+    ['limits a Retry-After of an hour', at(watching), failed(api(429, '', 3600)), at(watching, 1), 60_000],
     [
-      'a version from the future is given up when it stays',
+      'falls back to lists with a pause if watching is forbidden',
+      at(watching),
+      failed(api(403)),
+      at(empty, 1),
+      1000,
+    ],
+    [
+      'limits the pause after a 403 to five minutes',
+      at(watching, 30),
+      failed(api(403)),
+      at(empty, 31),
+      300_000,
+    ],
+    ['lists until a removed kind is served again', at(watching), failed(api(404)), at(empty, 1), 200],
+    ['resumes after malformed data', at(watching, 1), failed(transport('malformed')), at(watching, 2), 400],
+    [
+      'relists after repeated malformed data',
+      at(watching, 2),
+      failed(transport('malformed')),
+      at(empty, 3),
+      800,
+    ],
+    [
+      'relists if the server repeatedly rejects the version as too new',
       at(watching, 2),
       failed(api(504, 'Timeout', 1, 'Too large resource version: 9, current: 7')),
       at(empty, 3),
@@ -146,14 +164,14 @@ describe('where it goes next, and after which pause', () => {
   });
 });
 
-test('half of every pause is chance', () => {
+test('half of every pause is random', () => {
   const next = at(watching, 1);
   const least = { next: () => 0, bytes: () => new Uint8Array() };
   expect(computePause(next, failed(transport('broken')), least)).toBe(100);
   expect(computePause(next, failed(transport('broken')), most)).toBe(seconds(0.2));
 });
 
-describe('what a problem is called', () => {
+describe('classify', () => {
   test.each([
     [api(401), 'forbidden'],
     [api(403), 'forbidden'],

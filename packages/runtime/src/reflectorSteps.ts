@@ -11,7 +11,7 @@ import type { Random } from '@lapse/base/random';
 import { ApiError } from '@lapse/kube/api/status';
 import { isExpired } from '@lapse/kube/client/errors';
 import { TransportError } from '@lapse/kube/client/transport';
-import { askedToWait } from './retry.ts';
+import { retryAfterOf } from './retry.ts';
 
 /** `stream`: a watch with sendInitialEvents; `pages`: a paged list; `whole`: one list without a limit. */
 export type ListBy = 'stream' | 'pages' | 'whole';
@@ -159,6 +159,6 @@ export function computePause(next: Progress, ending: Ending, random: Random): Mi
   if (kind === 'expired' && next.failures === 1) return millis(0);
   if (next.state.kind === 'listing' && next.state.by === 'pages') return millis(0);
   const backoff = kind === 'forbidden' ? REFUSED_BACKOFF : BACKOFF;
-  const asked = Math.min(askedToWait(ending.error), minutes(1));
+  const asked = Math.min(retryAfterOf(ending.error), minutes(1));
   return millis(Math.max(computeBackoff(next.failures, backoff, random), asked));
 }

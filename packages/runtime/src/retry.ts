@@ -34,7 +34,7 @@ const isForbidden = (cause: unknown): boolean =>
   (cause instanceof TransportError && (cause.failure === 'credentials' || cause.failure === 'unsendable'));
 
 /** The Retry-After of the server's response; 0 if it has none. */
-export const askedToWait = (cause: unknown): Millis =>
+export const retryAfterOf = (cause: unknown): Millis =>
   millis(cause instanceof ApiError ? (cause.status.details?.retryAfterSeconds ?? 0) * 1000 : 0);
 
 /** The delay after the `failures`-th consecutive failure, and its upper limit. */
@@ -47,7 +47,10 @@ export function computeFailureDelay(
   const backoff = isForbidden(cause)
     ? (options.forbidden ?? RETRY_DEFAULTS.forbidden)
     : (options.failure ?? RETRY_DEFAULTS.failure);
-  const delay = Math.max(computeBackoff(failures, backoff, random), Math.min(askedToWait(cause), minutes(1)));
+  const delay = Math.max(
+    computeBackoff(failures, backoff, random),
+    Math.min(retryAfterOf(cause), minutes(1)),
+  );
   return { delay: millis(delay), max: backoff.max };
 }
 

@@ -82,7 +82,7 @@ const truth = async (labelSelector?: string) => {
 const eventually = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 15_000, interval: 50 });
 
 test.each(['stream', 'pages'] as const)(
-  'by %s: everything, then changes, additions and deletions as they come',
+  'lists by %s, then receives changes, additions and deletions',
   async (listBy) => {
     requests.length = 0;
     const caches = cachesWith(listBy);
@@ -105,7 +105,7 @@ test.each(['stream', 'pages'] as const)(
   },
 );
 
-test('metadata only, with a selector: objects that leave the selection leave the cache', async () => {
+test('a metadata-only watch with a selector removes objects that leave the selection', async () => {
   const caches = cachesWith('stream');
   const handle = caches.acquire({
     kind: metadataOf(ConfigMap),
@@ -127,7 +127,7 @@ test('metadata only, with a selector: objects that leave the selection leave the
   await caches.close();
 });
 
-test('a stream that breaks is resumed; a history that is gone is listed anew', async () => {
+test('resumes a broken stream and relists after compaction', async () => {
   const caches = cachesWith('stream');
   cut = [];
   const handle = caches.acquire<ConfigMap>({ kind: ConfigMap, namespace: 'default' });
@@ -150,7 +150,7 @@ test('a stream that breaks is resumed; a history that is gone is listed anew', a
   await caches.close();
 });
 
-test('Events are accepted, and counted as a series', async () => {
+test('the API server accepts Events and their series count', async () => {
   const registry = new Registry();
   const sender = new EventSender({
     client,

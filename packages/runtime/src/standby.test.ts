@@ -31,7 +31,7 @@ async function comeAndGo<T extends KubeObject>(w: World, kind: Kind<T>, object: 
   await w.settle();
 }
 
-describe('a replica that led and lost the lease', () => {
+describe('a replica that lost the lease', () => {
   const waiting = handElector();
   test(
     'keeps no key of an object that is deleted afterwards',

@@ -33,7 +33,7 @@ function setup(freeze = false) {
 }
 
 describe('Store', () => {
-  test('each write says what was there before and what is there now', () => {
+  test('returns the object before and after each write', () => {
     const { store, remove } = setup();
     const [a, b] = [pod('a', 1), pod('a', 2)];
     expect(store.put(a)).toMatchObject({ before: undefined, after: a });
@@ -42,7 +42,7 @@ describe('Store', () => {
     expect(remove('a')).toBeUndefined();
   });
 
-  test('a key that another store knows is not in this one', () => {
+  test('does not find a key that only another store has', () => {
     const { store, interner } = setup();
     interner.intern('n/a');
     expect([store.get({ namespace: 'n', name: 'a' }), store.find({ namespace: 'n', name: 'a' })]).toEqual([
@@ -51,7 +51,7 @@ describe('Store', () => {
     ]);
   });
 
-  test('whoever is told of a removal can still read the key, and keep it', () => {
+  test('keeps the id valid while the removal is emitted, so that the receiver can hold it', () => {
     const { store, interner } = setup();
     const { id } = store.put(pod('a', 1));
     store.remove(id, (change) => {
@@ -63,21 +63,21 @@ describe('Store', () => {
     expect(interner.size).toBe(0);
   });
 
-  test('an index made late covers what is there', () => {
+  test('indexes existing objects when an index is added', () => {
     const { store } = setup();
     store.put(pod('a', 1, 'x'));
     store.addIndex('upper', (p) => byNode(p).map((n) => n.toUpperCase()));
     expect(store.byIndex('upper', 'X')).toHaveLength(1);
   });
 
-  test('two meanings for one index name are refused; asking for none that exists too', () => {
+  test('throws for two functions with one index name and for an unknown index', () => {
     const { store } = setup();
     expect(() => store.addIndex('node', () => [])).toThrow(/two different indexes are called node/);
     expect(() => store.addIndex('node', byNode)).not.toThrow();
     expect(() => store.byIndex('owner', 'x')).toThrow(/no index owner/);
   });
 
-  test('frozen objects refuse to be edited, however deep', () => {
+  test('freezes stored objects deeply', () => {
     const { store } = setup(true);
     store.put({ ...pod('a', 1), spec: { list: [{ x: 1 }] } });
     const found = store.get({ namespace: 'n', name: 'a' }) as unknown as { spec: { list: { x: number }[] } };
@@ -87,12 +87,12 @@ describe('Store', () => {
     expect(() => found.spec.list.push({ x: 3 })).toThrow(TypeError);
   });
 
-  test('freezing again stops at what is frozen', () => {
+  test('does not descend into frozen objects when freezing again', () => {
     const shared = deepFreeze({ a: {} });
     expect(deepFreeze({ shared }).shared).toBe(shared);
   });
 
-  test('clear forgets objects, indexes and keys', () => {
+  test('removes objects, index entries and keys on clear', () => {
     const { store, interner } = setup();
     store.put(pod('a', 1, 'x'));
     store.clear();
@@ -100,7 +100,7 @@ describe('Store', () => {
   });
 });
 
-test('an index gives exactly what a scan gives (random writes, several values per object)', () => {
+test('an index returns the same objects as a scan (random writes, several values per object)', () => {
   const names = fc.constantFrom('a', 'b', 'c', 'd');
   const nodes = fc.option(fc.constantFrom('x', 'y'), { nil: undefined });
   const command = fc.record({ name: names, put: fc.boolean(), node: nodes, other: nodes });

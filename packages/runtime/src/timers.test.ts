@@ -32,7 +32,7 @@ function setup() {
   return { clock, timers, due, at, lane, armed: () => armed };
 }
 
-test('each key comes once, at its instant, in the order of the deadlines of all lanes', async () => {
+test('delivers each key once, at its deadline, in deadline order across lanes', async () => {
   const { clock, due, at, lane } = setup();
   const a = lane('a');
   const b = lane('b');
@@ -44,7 +44,7 @@ test('each key comes once, at its instant, in the order of the deadlines of all 
   expect(clock.next()).toBeUndefined();
 });
 
-test('the earliest wish wins', async () => {
+test('uses the earliest of several deadlines of a key', async () => {
   const { clock, due, at, lane } = setup();
   const a = lane('a');
   a.setEarlier(id(1), at(300));
@@ -55,7 +55,7 @@ test('the earliest wish wins', async () => {
   expect(due).toEqual(['100 a1']);
 });
 
-test('however many deadlines there are, one wake is armed', async () => {
+test('arms a single timer for any number of deadlines', async () => {
   const { timers, at, lane, armed } = setup();
   const lanes = [lane('a'), lane('b'), lane('c')];
   for (let i = 0; i < 1000; i++) lanes[i % 3]!.setEarlier(id(i), at(10_000 - i));
@@ -63,7 +63,7 @@ test('however many deadlines there are, one wake is armed', async () => {
   expect(timers.pending).toBe(1000);
 });
 
-test('a deleted deadline does not come', async () => {
+test('does not deliver a deleted deadline', async () => {
   const { clock, due, at, lane } = setup();
   const a = lane('a');
   a.setEarlier(id(1), at(100));
@@ -73,7 +73,7 @@ test('a deleted deadline does not come', async () => {
   expect(due).toEqual(['200 a2']);
 });
 
-test('a paused lane keeps its deadlines and hands them out in order when it goes on', async () => {
+test('keeps the deadlines of a paused lane and delivers them in order after resume', async () => {
   const { clock, due, at, lane } = setup();
   const a = lane('a');
   const b = lane('b');
@@ -88,7 +88,7 @@ test('a paused lane keeps its deadlines and hands them out in order when it goes
   expect(due).toEqual(['150 b3', '1000 a2', '1000 a1']);
 });
 
-test('a closed lane is silent', async () => {
+test('delivers nothing to a closed lane', async () => {
   const { clock, due, at, lane } = setup();
   const a = lane('a');
   a.setEarlier(id(1), at(100));
@@ -97,7 +97,7 @@ test('a closed lane is silent', async () => {
   expect(due).toEqual([]);
 });
 
-test('deadlines set while others come due are honoured, also at the same instant', async () => {
+test('delivers deadlines that are set during a delivery, even for the same instant', async () => {
   const { clock, at } = setup();
   const timers = new Timers(clock);
   const due: number[] = [];
@@ -110,7 +110,7 @@ test('deadlines set while others come due are honoured, also at the same instant
   expect(due).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('very many at one instant are handed out in batches, so that others get a turn', async () => {
+test('delivers many equal deadlines in batches and yields between them', async () => {
   const { clock, at } = setup();
   const timers = new Timers(clock);
   let count = 0;
@@ -124,7 +124,7 @@ test('very many at one instant are handed out in batches, so that others get a t
   expect(batches).toEqual([0, 4096, 8192, 10_000]);
 });
 
-test('a clock that is behind its own wake does not hand anything out early', async () => {
+test('delivers nothing early when the timer fires before the clock reaches the deadline', async () => {
   const { clock } = setup();
   let early = () => {};
   const wakeAt = (_at: Instant, fn: () => void) => {
@@ -138,7 +138,7 @@ test('a clock that is behind its own wake does not hand anything out early', asy
   expect(due).toEqual([]);
 });
 
-test('looking again hands everything out once, also what is set meanwhile is kept', async () => {
+test('lookAgain delivers every key once and keeps deadlines that are set meanwhile', async () => {
   const { clock, at } = setup();
   const timers = new Timers(clock);
   const due: number[] = [];
@@ -157,7 +157,7 @@ test('looking again hands everything out once, also what is set meanwhile is kep
 
 const bind = (clock: VirtualClock) => ({ now: () => clock.now(), elapsed: () => clock.elapsed() });
 
-test('closed, nothing is armed and nothing is handed out', async () => {
+test('arms and delivers nothing after close', async () => {
   const { clock, timers, due, at, lane, armed } = setup();
   lane('a').setEarlier(id(1), at(100));
   expect(armed()).toBe(1);

@@ -35,48 +35,48 @@ function settleOne(outcome: (now: Instant) => Outcome, options: { ahead?: number
   return { q, reports, counted, waits: q.waits('n/a'), registry };
 }
 
-describe('what follows from an outcome', () => {
+describe('settle', () => {
   test.each<[string, (now: Instant) => Outcome, number | undefined, string, string[]]>([
-    ['settled: nothing until something changes', () => settled(), undefined, 'success', []],
+    ['schedules nothing after a settled outcome', () => settled(), undefined, 'success', []],
+    ['schedules a deadline', (now) => waitUntil(plus(now, millis(5000)), 'ttl'), 5000, 'requeue_after', []],
     [
-      'a deadline: a look at that instant',
-      (now) => waitUntil(plus(now, millis(5000)), 'ttl'),
-      5000,
-      'requeue_after',
-      [],
-    ],
-    [
-      'a deadline that is due already is not a loop',
+      'retries a deadline that is already due with a delay',
       (now) => waitUntil(now, 'ttl'),
       100,
       'requeue_after',
       [],
     ],
     [
-      'nor is one that has passed',
+      'retries a past deadline with a delay',
       (now) => waitUntil(plus(now, millis(-5000)), 'ttl'),
       100,
       'requeue_after',
       [],
     ],
     [
-      'a deadline that is no instant is a failure',
+      'treats a deadline that is not a number as a failure',
       () => waitUntil(Number.NaN as Instant, 'ttl'),
       5,
       'error',
       ['failed'],
     ],
     [
-      'nor can one wait for ever by mistake',
+      'treats an infinite deadline as a failure',
       () => waitUntil(Number.POSITIVE_INFINITY as Instant, 'ttl'),
       5,
       'error',
       ['failed'],
     ],
-    ['a lost race: soon again', () => again('conflict'), 100, 'requeue', []],
-    ['a failure: backoff, and people are told', () => failed(new Error('x')), 5, 'error', ['failed']],
-    ['something thrown that is no error is one', () => failed('x'), 5, 'error', ['failed']],
-    ['terminal: told, never retried', () => terminal('InvalidTTL', 'x'), undefined, 'error', ['terminal']],
+    ['retries a conflict soon', () => again('conflict'), 100, 'requeue', []],
+    ['retries a failure with backoff and reports it', () => failed(new Error('x')), 5, 'error', ['failed']],
+    ['converts a thrown value that is not an Error', () => failed('x'), 5, 'error', ['failed']],
+    [
+      'reports a terminal outcome and does not retry it',
+      () => terminal('InvalidTTL', 'x'),
+      undefined,
+      'error',
+      ['terminal'],
+    ],
   ])('%s', (_rule, outcome, waits, result, reports) => {
     const done = settleOne(outcome);
     expect(done.waits).toBe(waits);
@@ -84,11 +84,11 @@ describe('what follows from an outcome', () => {
     expect(done.reports).toEqual(reports);
   });
 
-  test('a deadline is in the time of decisions; the wake is in local time', () => {
+  test('converts a deadline from decision time to local time', () => {
     expect(settleOne((now) => waitUntil(plus(now, millis(5000)), 'ttl'), { ahead: 3000 }).waits).toBe(5000);
   });
 
-  test('a pass that settles ends the streak, also when the key changed meanwhile', () => {
+  test('resets the failure count after a settled reconcile, even if the key changed meanwhile', () => {
     const q = queueKit();
     q.add('n/a');
     q.take();
@@ -116,7 +116,7 @@ describe('what follows from an outcome', () => {
     expect(q.last().failures).toBe(0);
   });
 
-  test('only terminal outcomes are counted as such', () => {
+  test('counts only terminal outcomes as terminal', () => {
     const text = settleOne(() => terminal('X', 'x')).registry.text();
     expect(text).toContain('controller_runtime_terminal_reconcile_errors_total{controller="c"} 1');
   });

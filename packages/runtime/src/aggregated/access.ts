@@ -5,7 +5,7 @@ import { type Millis, seconds } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Client, objectOf } from '@lapse/kube/client/client';
-import type { Asked } from './path.ts';
+import type { ParsedRequest } from './path.ts';
 import type { User } from './requestHeader.ts';
 
 interface Review extends KubeObject {
@@ -25,7 +25,7 @@ export interface Access {
   readonly reason: string;
 }
 
-export type Authorizer = (user: User, asked: Asked, method: string) => Promise<Access>;
+export type Authorizer = (user: User, asked: ParsedRequest, method: string) => Promise<Access>;
 
 const REMEMBERED: Millis = seconds(10);
 const MOST_REMEMBERED = 4096;
@@ -56,7 +56,7 @@ export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock
   };
 }
 
-function attributes(asked: Asked, method: string): object {
+function attributes(asked: ParsedRequest, method: string): object {
   if (asked.kind === 'path')
     return { nonResourceAttributes: { path: asked.path, verb: method.toLowerCase() } };
   const { verb, group, version, resource, subresource, namespace, name } = asked;

@@ -74,7 +74,7 @@ afterAll(async () => {
   await bed?.stop();
 });
 
-test('kubectl finds it, and is known by name', async () => {
+test('kubectl discovers the aggregated API and is authenticated as its user', async () => {
   await vi.waitFor(async () => expect(await bed.kubectl('api-resources')).toContain('demo.lapse.dev/v1'), {
     timeout: 30_000,
     interval: 500,
@@ -83,7 +83,7 @@ test('kubectl finds it, and is known by name', async () => {
   expect(report).toMatchObject({ metadata: { name: 'first' }, readBy: 'admin' });
 });
 
-test('whom RBAC refuses it, it is refused; granted, it is given', async () => {
+test('RBAC denies access until it is granted', async () => {
   const nobody = clientOf(bed.nobodyToken);
   expect(await readText(nobody, `${DEMO_BASE}/first`)).toMatchObject({ status: 403 });
   await bed.kubectl('create', 'role', 'reader', '--verb=get', '--resource=reports.demo.lapse.dev');
@@ -96,15 +96,15 @@ test('whom RBAC refuses it, it is refused; granted, it is given', async () => {
   expect(await readText(nobody, DEMO_BASE)).toMatchObject({ status: 403 });
 });
 
-test('bytes are streamed through', async () => {
+test('the kube-apiserver streams bytes from the aggregated API', async () => {
   expect(await readText(admin, `${DEMO_BASE}/first/pages`)).toEqual({ status: 200, text: DEMO_PAGES });
 });
 
-test('whoever comes without the front proxy’s certificate is nobody, whatever the headers say', async () => {
+test('a caller without the front proxy’s certificate is rejected despite its headers', async () => {
   expect(await host.askAsStranger()).toBe(401);
 });
 
-test('a webhook with a certificate of its own is believed by the real API server', async () => {
+test('the kube-apiserver trusts a webhook with a self-managed certificate', async () => {
   const secret = { namespace: 'default', name: 'webhook' };
   const log = silentLog;
   const base = {

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import type { Peer } from '../host/peer.ts';
 import { reviewingAuthorizer } from './access.ts';
 import { type AggregatedApi, type AggregatedCall, aggregatedHandler } from './aggregated.ts';
-import { parseAsked } from './path.ts';
+import { parseRequest } from './path.ts';
 import { authenticate, type FrontProxy, parseFrontProxy } from './requestHeader.ts';
 
 const PUBLISHED = {
@@ -28,26 +28,31 @@ const peer = (headers: Record<string, string[]>, more: Partial<Peer> = {}): Peer
 });
 const ALICE = { 'x-remote-user': ['alice'], 'x-remote-group': ['dev', 'a, system:masters'] };
 
-describe('who asks', () => {
+describe('authenticate', () => {
   test.each<[string, Peer, FrontProxy, object | undefined]>([
     [
-      'the front proxy says',
+      "returns the user of the front proxy's headers",
       peer(ALICE),
       proxy,
       { name: 'alice', groups: ['dev', 'a, system:masters'], extra: {} },
     ],
-    ['nobody without a certificate', peer(ALICE, { verified: false }), proxy, undefined],
-    ['nobody with another name', peer(ALICE, { commonName: 'alice' }), proxy, undefined],
+    ['returns undefined without a certificate', peer(ALICE, { verified: false }), proxy, undefined],
     [
-      'any name where none is listed',
+      'returns undefined for a certificate with another common name',
+      peer(ALICE, { commonName: 'alice' }),
+      proxy,
+      undefined,
+    ],
+    [
+      'accepts any common name if none is listed',
       peer(ALICE, { commonName: 'x' }),
       { ...proxy, allowedNames: [] },
       { name: 'alice' },
     ],
-    ['nobody when no user is named', peer({ 'x-remote-group': ['dev'] }), proxy, undefined],
-    ['nobody when the name is empty', peer({ 'x-remote-user': [''] }), proxy, undefined],
+    ['returns undefined without a user header', peer({ 'x-remote-group': ['dev'] }), proxy, undefined],
+    ['returns undefined for an empty user name', peer({ 'x-remote-user': [''] }), proxy, undefined],
     [
-      'with extras, whose keys are encoded',
+      'decodes the keys of extra headers',
       peer({ ...ALICE, 'x-remote-extra-example.com%2fscopes': ['a', 'b'], 'x-remote-extra-%zz': ['c'] }),
       proxy,
       { extra: { 'example.com/scopes': ['a', 'b'], '%zz': ['c'] } },
@@ -59,16 +64,24 @@ describe('who asks', () => {
   });
 
   test.each<[string, Record<string, string>, RegExp]>([
-    ['no authority', {}, /no authority/],
-    ['an empty one', { ...PUBLISHED, 'requestheader-client-ca-file': ' ' }, /no authority/],
-    ['not a list', { ...PUBLISHED, 'requestheader-allowed-names': '{}' }, /not a list/],
-    ['not texts', { ...PUBLISHED, 'requestheader-username-headers': '[1]' }, /not a list/],
-  ])('a cluster with %s is refused', (_what, data, message) => {
+    ['no front proxy CA', {}, /no authority/],
+    ['an empty front proxy CA', { ...PUBLISHED, 'requestheader-client-ca-file': ' ' }, /no authority/],
+    [
+      'allowed names that are not a list',
+      { ...PUBLISHED, 'requestheader-allowed-names': '{}' },
+      /not a list/,
+    ],
+    [
+      'header names that are not strings',
+      { ...PUBLISHED, 'requestheader-username-headers': '[1]' },
+      /not a list/,
+    ],
+  ])('rejects a cluster with %s', (_what, data, message) => {
     expect(() => parseFrontProxy(data)).toThrow(message);
   });
 });
 
-describe('what is asked', () => {
+describe('parseRequest', () => {
   const at = { group: 'g', version: 'v1' };
   test.each<[string, string, object | undefined]>([
     ['GET', '/apis/g/v1/things', { verb: 'list', resource: 'things', ...at }],
@@ -91,7 +104,7 @@ describe('what is asked', () => {
     ['CONNECT', '/apis/g/v1/things/a', undefined],
     ['constructor', '/apis/g/v1/things/a', undefined],
   ])('%s %s', (method, path, asked) => {
-    const found = parseAsked(method, path);
+    const found = parseRequest(method, path);
     if (asked === undefined) expect(found).toBeUndefined();
     else expect(found).toMatchObject(asked);
   });
@@ -151,7 +164,7 @@ async function ask(
   return { status: response.status, type, text, json: type.includes('json') ? JSON.parse(text) : undefined };
 }
 
-describe('answers', () => {
+describe('aggregated API handler', () => {
   const base = '/apis/demo.lapse.dev/v1';
   test.each<[string, string, number]>([
     ['GET', `${base}/namespaces/n/reports/a`, 200],
@@ -175,7 +188,7 @@ describe('answers', () => {
     expect(answer.text).not.toContain('secret details');
   });
 
-  test('a resource is told who asks, and for what', async () => {
+  test('passes the user and the request to the resource', async () => {
     calls.length = 0;
     expect((await ask('GET', `${base}/namespaces/n/reports/a?limit=5`)).json).toMatchObject({
       name: 'a',
@@ -185,12 +198,12 @@ describe('answers', () => {
     expect(calls[0]!.query.get('limit')).toBe('5');
   });
 
-  test('bytes are passed on as they come', async () => {
+  test('streams bytes as they arrive', async () => {
     const { text, type } = await ask('GET', `${base}/namespaces/n/reports/a/pages`);
     expect([text, type]).toEqual(['one two', 'text/plain']);
   });
 
-  test('strangers, and those who may not', async () => {
+  test('rejects unauthenticated and unauthorized callers', async () => {
     const stranger = peer(ALICE, { verified: false });
     expect((await ask('GET', `${base}/reports`, { from: stranger })).status).toBe(401);
     expect((await ask('GET', '/healthz', { from: stranger })).status).toBe(200);
@@ -206,7 +219,7 @@ describe('answers', () => {
     expect(calls).toEqual([]);
   });
 
-  test('discovery, in all forms', async () => {
+  test('serves discovery documents in all formats', async () => {
     expect((await ask('GET', '/apis')).json.groups[0].name).toBe('demo.lapse.dev');
     expect((await ask('GET', '/apis/demo.lapse.dev')).json.kind).toBe('APIGroup');
     const { resources } = (await ask('GET', `${base}/`)).json;
@@ -225,7 +238,7 @@ describe('answers', () => {
   });
 });
 
-test('reviews are asked once in ten seconds, per user and question', async () => {
+test('the authorizer creates one SubjectAccessReview per user and request in ten seconds', async () => {
   const clock = new VirtualClock();
   const asked: unknown[] = [];
   const client = {
@@ -236,7 +249,7 @@ test('reviews are asked once in ten seconds, per user and question', async () =>
   } as unknown as Client;
   const authorize = reviewingAuthorizer(client, clock);
   const user = { name: 'alice', groups: ['dev'], extra: {} };
-  const get = parseAsked('GET', '/apis/g/v1/namespaces/n/things/a')!;
+  const get = parseRequest('GET', '/apis/g/v1/namespaces/n/things/a')!;
   expect((await authorize(user, get, 'GET')).allowed).toBe(true);
   await authorize(user, get, 'GET');
   expect(asked).toEqual([

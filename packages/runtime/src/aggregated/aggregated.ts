@@ -12,10 +12,10 @@ import { asError } from '../outcome.ts';
 import type { Access, Authorizer } from './access.ts';
 import { acceptsGzip, gzipStream } from './compress.ts';
 import { AGGREGATED_TYPE, discoveryList, groupDocument, groupList, resourceList } from './documents.ts';
-import { type Asked, parseAsked, type ResourceAsked, type Verb } from './path.ts';
+import { type ParsedRequest, parseRequest, type ResourceRequest, type Verb } from './path.ts';
 import { authenticate, type FrontProxy, type User } from './requestHeader.ts';
 
-export interface AggregatedCall extends Omit<ResourceAsked, 'kind'> {
+export interface AggregatedCall extends Omit<ResourceRequest, 'kind'> {
   readonly user: User;
   readonly query: URLSearchParams;
   readonly headers: HttpRequest['headers'];
@@ -90,7 +90,7 @@ async function respond(options: AggregatedOptions, request: HttpRequest, peer: P
   if (isOpen(path)) return plain('ok');
   const user = authenticate(options.frontProxy(), peer);
   if (user === undefined) return UNAUTHORIZED;
-  const asked = parseAsked(method, path);
+  const asked = parseRequest(method, path);
   if (asked === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
   const access = await options.authorize(user, asked, method);
   if (!access.allowed) return forbidden(user, asked, access);
@@ -116,7 +116,7 @@ function discover(api: AggregatedApi, path: string, { method, headers }: HttpReq
 
 async function serve(
   api: AggregatedApi,
-  { kind: _, ...asked }: ResourceAsked,
+  { kind: _, ...asked }: ResourceRequest,
   { user, request }: { user: User; request: HttpRequest },
 ): Promise<HttpResponse> {
   const isHere = asked.group === api.group && asked.version === api.version;
@@ -171,7 +171,7 @@ function refusal(code: number, reason: string, message: string): HttpResponse {
 
 const UNAUTHORIZED = refusal(401, 'Unauthorized', 'Unauthorized');
 
-function forbidden(user: User, asked: Asked, { reason }: Access): HttpResponse {
+function forbidden(user: User, asked: ParsedRequest, { reason }: Access): HttpResponse {
   const who = `User ${JSON.stringify(user.name)} cannot`;
   const why = reason === '' ? '' : `: ${reason}`;
   if (asked.kind === 'path')

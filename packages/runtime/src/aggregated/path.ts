@@ -2,7 +2,7 @@
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-export interface ResourceAsked {
+export interface ResourceRequest {
   readonly kind: 'resource';
   readonly verb: Verb;
   readonly group: string;
@@ -13,7 +13,7 @@ export interface ResourceAsked {
   readonly subresource?: string;
 }
 
-export type Asked = ResourceAsked | { readonly kind: 'path'; readonly path: string };
+export type ParsedRequest = ResourceRequest | { readonly kind: 'path'; readonly path: string };
 
 const NAMED: Readonly<Record<string, Verb>> = {
   GET: 'get',
@@ -25,7 +25,7 @@ const NAMED: Readonly<Record<string, Verb>> = {
 };
 
 /** Returns undefined if the path cannot be decoded or the method is unknown. */
-export function parseAsked(method: string, target: string): Asked | undefined {
+export function parseRequest(method: string, target: string): ParsedRequest | undefined {
   const [path = '', query = ''] = target.split('?', 2);
   let parts: string[];
   try {

@@ -29,14 +29,14 @@ function setup(apiService: KubeObject | undefined) {
   } as unknown as Client;
   let pair: KeyPair = { cert: 'leaf-1', key: 'k' };
   let authority = 'ca-1';
-  let told: ((pair: KeyPair) => void) | undefined;
+  let notify: ((pair: KeyPair) => void) | undefined;
   const certificate = {
     current: () => pair,
     caBundle: () => authority,
     onChange: (listener: (pair: KeyPair) => void) => {
-      told = listener;
+      notify = listener;
       return () => {
-        told = undefined;
+        notify = undefined;
       };
     },
   };
@@ -53,7 +53,7 @@ function setup(apiService: KubeObject | undefined) {
     renew: () => {
       pair = { cert: 'leaf-2', key: 'k' };
       authority = 'ca-2 ca-1';
-      told?.(pair);
+      notify?.(pair);
     },
   };
 }
@@ -65,7 +65,7 @@ const service = (spec: object = {}): KubeObject => ({
   spec: { group: 'example.com', service: { name: 'lapse', namespace: 'lapse-system' }, ...spec },
 });
 
-test('the caBundle is set, instead of trusting anybody, and once', async () => {
+test('sets the caBundle once and removes insecureSkipTLSVerify', async () => {
   const world = setup(service({ insecureSkipTLSVerify: true }));
   const open = await world.open();
   const set = {
@@ -79,7 +79,7 @@ test('the caBundle is set, instead of trusting anybody, and once', async () => {
   open.close();
 });
 
-test('one that is not there, or that the API server answers itself, is left alone', async () => {
+test('ignores an APIService that does not exist or has no Service', async () => {
   for (const object of [undefined, { ...service(), spec: { group: 'example.com' } }]) {
     const world = setup(object);
     (await world.open()).close();
@@ -87,7 +87,7 @@ test('one that is not there, or that the API server answers itself, is left alon
   }
 });
 
-test('a new certificate is shown only after its authority has been told', async () => {
+test('serves a new certificate only after its CA is in the caBundle', async () => {
   const world = setup(service());
   const open = await world.open();
   const seen: string[] = [];
@@ -103,7 +103,7 @@ test('a new certificate is shown only after its authority has been told', async 
   open.close();
 });
 
-test('one that is registered later is told within a minute', async () => {
+test('sets the caBundle within a minute when the APIService is created later', async () => {
   const world = setup(undefined);
   const open = await world.open();
   world.register(service());

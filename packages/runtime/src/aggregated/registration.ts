@@ -71,7 +71,7 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
   const arm = (pause: Millis) => {
     if (!closed) cancel = wakeAfter(clock, pause, () => void look().then(rest));
   };
-  const rest = (told: boolean) => arm(told ? INTERVAL : RETRY);
+  const rest = (isInjected: boolean) => arm(isInjected ? INTERVAL : RETRY);
   const unfollow = certificate.onChange(() => {
     cancel?.();
     void look().then(rest);

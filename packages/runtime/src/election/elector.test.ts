@@ -19,8 +19,8 @@ afterEach(async () => {
 
 const KEY = { namespace: 'default', name: 'lapse' };
 
-describe('winning', () => {
-  test('the first candidate leads at once; the record says so', async () => {
+describe('LeaseElector: acquire', () => {
+  test('makes the first candidate the leader at once and writes the Lease', async () => {
     const r = await start();
     const a = r.join('a');
     await r.settle();
@@ -34,7 +34,7 @@ describe('winning', () => {
     });
   });
 
-  test('it renews every two seconds with one request, and others wait', async () => {
+  test('renews every two seconds with one request while other candidates wait', async () => {
     const r = await start();
     const a = r.join('a');
     await r.settle();
@@ -45,7 +45,7 @@ describe('winning', () => {
     expect(Number((await r.record())!.metadata.resourceVersion) - before).toBe(30);
   });
 
-  test('released on shutdown: the other leads within a retry period', async () => {
+  test('releases the Lease on shutdown, so that another candidate leads within a retry period', async () => {
     const r = await start();
     const a = r.join('a');
     await r.settle();
@@ -57,7 +57,7 @@ describe('winning', () => {
     expect((await r.record())?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  test('a leader that vanishes is followed within its lease, and not before its own validity ended', async () => {
+  test('replaces a crashed leader within the lease duration, but not before its validity ended', async () => {
     const r = await start();
     const a = r.join('a');
     await r.settle();
@@ -75,8 +75,8 @@ describe('winning', () => {
   });
 });
 
-describe('keeping and losing', () => {
-  test('an API server that is away for eight seconds costs nothing', async () => {
+describe('LeaseElector: renew and lose', () => {
+  test('keeps leadership while the API server is unavailable for eight seconds', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(2000);
@@ -88,7 +88,7 @@ describe('keeping and losing', () => {
     expect(a.log).toEqual(['0.0 gained']);
   });
 
-  test('a renewal that was carried out but not answered is not a loss', async () => {
+  test('keeps leadership when the response to a renewal is lost', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -99,7 +99,7 @@ describe('keeping and losing', () => {
     expect(a.log).toEqual(['0.0 gained']);
   });
 
-  test('somebody touching the record (labels) is not a loss', async () => {
+  test('keeps leadership when another client changes labels of the Lease', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -108,7 +108,7 @@ describe('keeping and losing', () => {
     expect([a.log, (await r.record())?.metadata.labels]).toEqual([['0.0 gained'], { a: 'b' }]);
   });
 
-  test('a record that was deleted is made again', async () => {
+  test('creates a deleted Lease again', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -117,7 +117,7 @@ describe('keeping and losing', () => {
     expect([a.log, (await r.record())?.spec?.holderIdentity]).toEqual([['0.0 gained'], 'a']);
   });
 
-  test('another holder in the record is a loss at the next renewal', async () => {
+  test('loses leadership at the next renewal when the Lease has another holder', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -129,13 +129,13 @@ describe('keeping and losing', () => {
     expect([a.elector.isValid(), a.log]).toEqual([false, ['0.0 gained', '2.0 lost']]);
   });
 
-  test('the validity counts from when the renewal was sent, not from when it was answered', async () => {
+  test('counts the validity from when the renewal was sent, not from its response', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
     a.connection = 'slow';
     await r.pass(5500);
-    // Sent at 2 s, answered at 6 s: valid until 12 s.
+    // Sent at 2 s, response at 6 s: valid until 12 s.
     a.connection = 'hang';
     await r.pass(5400);
     expect(a.elector.isValid()).toBe(true);
@@ -143,7 +143,7 @@ describe('keeping and losing', () => {
     expect(a.elector.isValid()).toBe(false);
   });
 
-  test('forbidden: nobody leads, and it is asked every two seconds, not in a loop', async () => {
+  test('retries every two seconds without a leader when access to the Lease is forbidden', async () => {
     const r = await start();
     const a = r.join('a');
     a.connection = 'refuse';
@@ -152,8 +152,8 @@ describe('keeping and losing', () => {
   });
 });
 
-describe('clocks', () => {
-  test('a wall clock set forward ends the validity at once; the lease is won again', async () => {
+describe('LeaseElector: clocks', () => {
+  test('ends the validity at once when the wall clock is set forward, then acquires the lease again', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -163,7 +163,7 @@ describe('clocks', () => {
     expect(a.elector.isValid()).toBe(true);
   });
 
-  test('a wall clock set back does not prolong it: the monotonic clock ends it', async () => {
+  test('does not prolong the validity when the wall clock is set back', async () => {
     const r = await start();
     const a = r.join('a');
     await r.pass(1000);
@@ -175,7 +175,7 @@ describe('clocks', () => {
     expect(a.elector.isValid()).toBe(false);
   });
 
-  test('a process that was stopped and continues does not act on what it believed', async () => {
+  test('does not act on an old lease after the process was suspended', async () => {
     const r = await start();
     const a = r.join('a');
     const b = r.join('b');
@@ -183,7 +183,7 @@ describe('clocks', () => {
     const [leader, other] = a.elector.isValid() ? [a, b] : [b, a];
     leader.clock.freeze();
     await r.pass(30_000);
-    // Its timers have not fired yet: the question alone must give the right answer.
+    // Its timers have not fired yet: `isValid` alone must return the correct result.
     expect([leader.elector.isValid(), other.elector.isValid()]).toEqual([false, true]);
     leader.clock.thaw();
     await r.pass(30_000);
@@ -191,7 +191,7 @@ describe('clocks', () => {
   });
 });
 
-test('times that cannot work are refused', async () => {
+test('rejects inconsistent durations', async () => {
   const r = await start();
   const options = {
     client: r.user,
@@ -206,7 +206,7 @@ test('times that cannot work are refused', async () => {
   expect(() => new LeaseElector({ ...options, retryPeriod: seconds(9) })).toThrow(/retry period/);
 });
 
-test('never two leaders, whatever fails; and a leader again once nothing does (random faults, three candidates)', async () => {
+test('there are never two leaders under random faults, and one leader after they stop (three candidates)', async () => {
   const who = fc.nat(2);
   const command = fc.oneof(
     {

@@ -39,20 +39,20 @@ function setup(valid = true) {
 }
 
 describe('leaderOnly', () => {
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is not sent by who does not lead', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('does not send %s without leadership', async (method) => {
     const s = setup(false);
     await expect(s.send(method)).rejects.toMatchObject({ failure: 'aborted', sent: false });
     expect(s.sent).toEqual([]);
   });
 
-  test.each(['GET', 'HEAD'])('%s is', async (method) => {
+  test.each(['GET', 'HEAD'])('sends %s without leadership', async (method) => {
     const s = setup(false);
     await s.send(method);
     await expect(s.stream()).rejects.toThrow('no stream');
     expect(s.sent).toEqual([method, 'stream']);
   });
 
-  test('the validity is looked at when the request leaves, not when it was made', async () => {
+  test('checks the validity when the request is sent, not when it is created', async () => {
     const s = setup();
     await s.send('DELETE');
     s.state.valid = false;
@@ -60,7 +60,7 @@ describe('leaderOnly', () => {
     expect(s.sent).toHaveLength(1);
   });
 
-  test('what is under way is ended with the term, or by its own signal', async () => {
+  test('aborts running requests when the term ends or their own signal aborts', async () => {
     const s = setup();
     s.hang();
     const first = s.send('DELETE');

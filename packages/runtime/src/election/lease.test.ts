@@ -17,39 +17,57 @@ const seen = (holder: string, renewTime: string, since: number): Observed => ({
 
 describe('computeClaim', () => {
   test.each<[string, LeaseSpec, Observed | undefined, number, 'take' | number]>([
-    ['a record without a holder is free', {}, undefined, 0, 'take'],
-    ['a released record is free at once', held('', 'r1', 1), seen('', 'r1', 0), 0, 'take'],
-    ['our own record is ours', held('me'), undefined, 0, 'take'],
+    ['takes a Lease without a holder', {}, undefined, 0, 'take'],
+    ['takes a released Lease at once', held('', 'r1', 1), seen('', 'r1', 0), 0, 'take'],
+    ['takes its own Lease', held('me'), undefined, 0, 'take'],
     [
-      "somebody else's, seen for the first time, is waited for in full",
+      'waits the full duration for a newly observed Lease of another holder',
       held('other'),
       undefined,
       100,
       15_000,
     ],
-    ['seen unchanged for a while: the rest', held('other'), seen('other', 'r1', 100), 5100, 10_000],
-    ['one millisecond before its end', held('other'), seen('other', 'r1', 100), 15_099, 1],
-    ['unchanged for its whole duration: lapsed', held('other'), seen('other', 'r1', 100), 15_100, 'take'],
-    ['renewed since: from the start', held('other', 'r2'), seen('other', 'r1', 0), 14_000, 15_000],
-    ['changed hands since: from the start', held('third'), seen('other', 'r1', 0), 99_000, 15_000],
-    ["the record's own duration counts", held('other', 'r1', 60), seen('other', 'r1', 0), 15_000, 45_000],
     [
-      'times in the record are not compared with our clock',
+      'waits the rest of the duration of an unchanged Lease',
+      held('other'),
+      seen('other', 'r1', 100),
+      5100,
+      10_000,
+    ],
+    ['waits until the last millisecond', held('other'), seen('other', 'r1', 100), 15_099, 1],
+    [
+      'takes a Lease that stayed unchanged for its duration',
+      held('other'),
+      seen('other', 'r1', 100),
+      15_100,
+      'take',
+    ],
+    ['waits the full duration after a renewal', held('other', 'r2'), seen('other', 'r1', 0), 14_000, 15_000],
+    [
+      'waits the full duration after a change of the holder',
+      held('third'),
+      seen('other', 'r1', 0),
+      99_000,
+      15_000,
+    ],
+    ['uses the duration in the Lease', held('other', 'r1', 60), seen('other', 'r1', 0), 15_000, 45_000],
+    [
+      'does not compare times in the Lease with the local clock',
       held('other', '1999-01-01T00:00:00Z'),
       undefined,
       0,
       15_000,
     ],
-    ['a record without a duration has lapsed', { holderIdentity: 'other' }, undefined, 5, 'take'],
+    ['takes a Lease without a duration', { holderIdentity: 'other' }, undefined, 5, 'take'],
   ])('%s', (_rule, spec, before, now, expected) => {
     const claim = computeClaim(spec, 'me', before, millis(now));
     expect(claim.kind === 'take' ? 'take' : claim.left).toBe(expected);
   });
 });
 
-describe('records', () => {
+describe('Lease specs', () => {
   const taking = { me: 'me', durationSeconds: 15, now: VIRTUAL_START };
-  test('a new one', () => {
+  test('a new Lease has this process as holder and no transitions', () => {
     expect(buildTaken(undefined, taking)).toEqual({
       holderIdentity: 'me',
       leaseDurationSeconds: 15,
@@ -58,7 +76,7 @@ describe('records', () => {
       leaseTransitions: 0,
     });
   });
-  test('renewed: the time of acquisition and the count stay', () => {
+  test('a renewal keeps acquireTime and leaseTransitions', () => {
     const before = { ...held('me'), acquireTime: 'then', leaseTransitions: 3 };
     expect(buildTaken(before, taking)).toMatchObject({
       acquireTime: 'then',
@@ -66,11 +84,11 @@ describe('records', () => {
       renewTime: T0,
     });
   });
-  test('taken over: both change', () => {
+  test('a takeover changes acquireTime and leaseTransitions', () => {
     const before = { ...held('other'), acquireTime: 'then', leaseTransitions: 3 };
     expect(buildTaken(before, taking)).toMatchObject({ acquireTime: T0, leaseTransitions: 4 });
   });
-  test('released: no holder, and nobody need wait', () => {
+  test('a released Lease has no holder and a short duration', () => {
     expect(buildReleased(held('me'), VIRTUAL_START)).toMatchObject({
       holderIdentity: '',
       leaseDurationSeconds: 1,

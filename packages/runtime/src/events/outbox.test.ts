@@ -27,7 +27,7 @@ async function setup() {
   const state = {
     fault: undefined as undefined | number | 'lose' | 'hang',
     requests: 0,
-    /** Requests wait for this before the server sees them. */
+    /** Requests wait for this promise before they reach the server. */
     gate: undefined as undefined | Promise<void>,
   };
   const transport = inProcessTransport(async (request) => {
@@ -70,7 +70,7 @@ const pod = (name: string): Regarded => ({
 });
 
 describe('EventSender', () => {
-  test('what is said becomes an events.k8s.io/v1 Event regarding the object', async () => {
+  test('creates an events.k8s.io/v1 Event regarding the object', async () => {
     const s = await setup();
     s.say('Deleted');
     expect(s.outbox.pending).toBe(1);
@@ -98,7 +98,7 @@ describe('EventSender', () => {
     expect(event!.metadata.name).toMatch(/^a\.[0-9a-f]{16}$/);
   });
 
-  test('said again and again it is one Event with a count, written at the end', async () => {
+  test('aggregates repeated Events into one series and writes the final count', async () => {
     const s = await setup();
     for (let i = 0; i < 10; i++) {
       s.say('Held');
@@ -115,7 +115,7 @@ describe('EventSender', () => {
     expect(s.clock.next()).toBeUndefined();
   });
 
-  test('a count never overtakes an earlier one: one write per Event is under way, others go on beside it', async () => {
+  test('runs one write per Event at a time, so that counts stay in order, and other Events in parallel', async () => {
     const s = await setup();
     const gate = Promise.withResolvers<void>();
     s.state.gate = gate.promise;
@@ -133,7 +133,7 @@ describe('EventSender', () => {
     ]);
   });
 
-  test('a server that is away is asked again every ten seconds or so; nobody waits for it', async () => {
+  test('retries about every ten seconds while the server is unavailable, without blocking the caller', async () => {
     const s = await setup();
     s.state.fault = 503;
     s.say('Deleted');
@@ -146,7 +146,7 @@ describe('EventSender', () => {
     expect(await s.events()).toHaveLength(1);
   });
 
-  test('a lost answer does not lead to two Events', async () => {
+  test('does not create a second Event when a response is lost', async () => {
     const s = await setup();
     s.state.fault = 'lose';
     s.say('Deleted');
@@ -157,7 +157,7 @@ describe('EventSender', () => {
     expect(s.registry.text()).toContain('lapse_events_dropped_total 0');
   });
 
-  test('what is refused is dropped and counted, not repeated', async () => {
+  test('drops and counts a rejected Event without a retry', async () => {
     const s = await setup();
     s.state.fault = 403;
     s.say('Deleted');
@@ -165,7 +165,7 @@ describe('EventSender', () => {
     expect([s.state.requests, s.registry.text().includes('lapse_events_dropped_total 1')]).toEqual([1, true]);
   });
 
-  test('a server that stays away costs memory for a thousand events, no more', async () => {
+  test('queues at most a thousand Events while the server is unavailable', async () => {
     const s = await setup();
     s.state.fault = 'hang';
     for (let i = 0; i < 3000; i++) s.say('Deleted', `p${i}`);
@@ -174,7 +174,7 @@ describe('EventSender', () => {
     expect(dropped).toBe(3000 - 1000 - 4);
   });
 
-  test('closing sends what there is, counts included; afterwards nothing more is taken', async () => {
+  test('sends pending Events and counts on close, and accepts no more afterwards', async () => {
     const s = await setup();
     for (let i = 0; i < 5; i++) s.say('Held');
     await s.outbox.close(seconds(2));
@@ -184,7 +184,7 @@ describe('EventSender', () => {
     expect(events.map((e) => e.series?.count)).toEqual([5]);
   });
 
-  test('closing does not wait longer than told', async () => {
+  test('closes within the given time', async () => {
     const s = await setup();
     s.state.fault = 'hang';
     s.say('Held');
@@ -198,7 +198,7 @@ describe('EventSender', () => {
     expect(closed).toBe(true);
   });
 
-  test('a series whose Event expired on the server begins anew', async () => {
+  test('creates a new Event when the Event of a series expired on the server', async () => {
     const s = await setup();
     s.say('Held');
     await s.settle();
@@ -216,7 +216,7 @@ describe('EventSender', () => {
   });
 });
 
-test('whatever is said, about whatever, the API server takes it (random texts)', async () => {
+test('the API server accepts every built Event (random texts)', async () => {
   const s = await setup();
   const text = fc.string({ unit: 'binary', maxLength: 3000 });
   let said = 0;

@@ -12,7 +12,7 @@ import type { EventOutbox } from '../manager.ts';
 import type { Counter, Registry } from '../metrics/registry.ts';
 import { asError } from '../outcome.ts';
 import { buildEvent, KubeEvent } from './build.ts';
-import { EventSeriesBook, type EventWrite, FINISH_AFTER } from './series.ts';
+import { EventSeriesTracker, type EventWrite, FINISH_AFTER } from './series.ts';
 import type { EventNote, EventSink, Regarded } from './types.ts';
 
 export interface EventOutboxOptions {
@@ -35,7 +35,7 @@ const RETRY_AFTER = seconds(10);
 
 export class EventSender implements EventOutbox {
   readonly #options: EventOutboxOptions;
-  readonly #book = new EventSeriesBook();
+  readonly #book = new EventSeriesTracker();
   readonly #queue: EventWrite[] = [];
   /** Names of the Events with a write in progress. */
   readonly #writing = new Set<string>();

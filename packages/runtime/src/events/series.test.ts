@@ -3,7 +3,7 @@ import { seededRandom } from '@lapse/base/random';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import { describe, expect, test } from 'vitest';
 import { buildEvent } from './build.ts';
-import { EventSeriesBook, type EventWrite } from './series.ts';
+import { EventSeriesTracker, type EventWrite } from './series.ts';
 import type { EventNote, Regarded } from './types.ts';
 
 const MINUTE = 60_000;
@@ -20,7 +20,7 @@ const note = (reason: string, text = 'x'): EventNote => ({
 });
 
 function setup() {
-  const book = new EventSeriesBook();
+  const book = new EventSeriesTracker();
   const random = seededRandom(1);
   const at = (time: number): Instant => plus(VIRTUAL_START, millis(time));
   const say = (regarding: Regarded, what: EventNote, time: number, controller = 'lapse.dev/c') =>
@@ -41,8 +41,8 @@ function setup() {
   };
 }
 
-describe('saying the same thing again', () => {
-  test('the first is written, the second makes it a series, more are counted', () => {
+describe('EventSeriesTracker: repeated Events', () => {
+  test('creates the first Event, turns the second into a series and counts further ones', () => {
     const s = setup();
     expect([0, 1, 2, 3].map((t) => s.say(object('a'), note('Held'), t * 1000))).toEqual([
       'create a 1',
@@ -52,7 +52,7 @@ describe('saying the same thing again', () => {
     ]);
   });
 
-  test('the count is written when the series is over', () => {
+  test('writes the count when the series ends', () => {
     const s = setup();
     for (let i = 0; i < 5; i++) s.say(object('a'), note('Held'), i * MINUTE);
     expect(s.sweep(9 * MINUTE)).toEqual([]);
@@ -61,7 +61,7 @@ describe('saying the same thing again', () => {
     expect(s.say(object('a'), note('Held'), 11 * MINUTE)).toBe('create a 1');
   });
 
-  test('and every half hour while it goes on', () => {
+  test('writes the count every half hour while the series continues', () => {
     const s = setup();
     const writes: string[] = [];
     for (let i = 0; i < 65; i++) {
@@ -71,26 +71,36 @@ describe('saying the same thing again', () => {
     expect(writes).toEqual(['count a 32', 'count a 62']);
   });
 
-  test('what was said once is forgotten without a write', () => {
+  test('removes a single Event without a write', () => {
     const s = setup();
     s.say(object('a'), note('Held'), 0);
     expect([s.sweep(6 * MINUTE), s.book.size]).toEqual([[], 0]);
   });
 
   test.each<[string, Regarded, EventNote, string]>([
-    ['another wording of the same', object('a'), note('Held', 'y'), 'count a 2'],
-    ['another version of the object', object('a', 'a', '2'), note('Held'), 'count a 2'],
-    ['another reason', object('a'), note('Deleted'), 'create a 1'],
-    ['another object', object('b'), note('Held'), 'create b 1'],
-    ['another object of the same name', object('a', 'other'), note('Held'), 'create a 1'],
-    ['another type', object('a'), { ...note('Held'), type: 'Normal' }, 'create a 1'],
+    ['counts the same Event with another note', object('a'), note('Held', 'y'), 'count a 2'],
+    [
+      'counts the same Event for another version of the object',
+      object('a', 'a', '2'),
+      note('Held'),
+      'count a 2',
+    ],
+    ['creates an Event for another reason', object('a'), note('Deleted'), 'create a 1'],
+    ['creates an Event for another object', object('b'), note('Held'), 'create b 1'],
+    [
+      'creates an Event for another object with the same name',
+      object('a', 'other'),
+      note('Held'),
+      'create a 1',
+    ],
+    ['creates an Event for another type', object('a'), { ...note('Held'), type: 'Normal' }, 'create a 1'],
   ])('%s', (_what, regarding, what, expected) => {
     const s = setup();
     s.say(object('a'), note('Held'), 0);
     expect(s.say(regarding, what, 1000)).toBe(expected);
   });
 
-  test('at the end what is counted is written', () => {
+  test('writes all counts on flush', () => {
     const s = setup();
     for (let i = 0; i < 3; i++) s.say(object('a'), note('Held'), i);
     s.say(object('b'), note('Held'), 5);
@@ -99,8 +109,8 @@ describe('saying the same thing again', () => {
   });
 });
 
-describe('saying too much', () => {
-  test('25 different things about an object, then one in five minutes', () => {
+describe('EventSeriesTracker: limits', () => {
+  test('allows 25 different Events per object, then one every five minutes', () => {
     const s = setup();
     const said = Array.from({ length: 30 }, (_, i) => s.say(object('a'), note(`R${i}`), i));
     expect(said.filter((w) => w === 'dropped')).toHaveLength(5);
@@ -109,7 +119,7 @@ describe('saying too much', () => {
     expect(s.say(object('a'), note('Later2'), 5 * MINUTE + 200)).toBe('dropped');
   });
 
-  test('memory is bounded, however many objects are spoken about', () => {
+  test('limits memory for any number of objects', () => {
     const s = setup();
     for (let i = 0; i < 10_000; i++) s.say(object(`p${i}`), note('Deleted'), i);
     expect(s.book.size).toBeLessThanOrEqual(4096);

@@ -29,7 +29,7 @@ const SPAM_PER_SECOND = 1 / 300;
 /** Maximum number of entries, for series and for rate limits each. */
 const MOST = 4096;
 
-export class EventSeriesBook {
+export class EventSeriesTracker {
   readonly #entries = new Map<string, Entry>();
   readonly #spam = new Map<string, TokenBucket>();
 

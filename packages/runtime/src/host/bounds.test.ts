@@ -19,7 +19,7 @@ async function open(options: Partial<HostOptions>): Promise<Host> {
   return host;
 }
 
-/** Sends `sent` as it is and returns everything that comes back. */
+/** Sends the raw bytes `sent` and returns the raw response. */
 function converse(port: number, sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -30,7 +30,7 @@ function converse(port: number, sent: string): Promise<string> {
   });
 }
 
-/** A request of which only the head and the beginning of the body are sent; the rest waits for `finish`. */
+/** Sends the head and the start of the body of a request. The rest is sent on `finish`. */
 function begin(port: number, head: { length: number; sent: number }) {
   const request = plainRequest({ host: '127.0.0.1', port, method: 'POST', agent: false });
   request.setHeader('content-length', head.length);
@@ -45,7 +45,7 @@ function begin(port: number, head: { length: number; sent: number }) {
   return { status, finish: () => request.end(Buffer.alloc(head.length - head.sent)) };
 }
 
-test('a body that is announced too large is answered with 413 before it is read', async () => {
+test('returns 413 without reading a body whose Content-Length exceeds the limit', async () => {
   const excess: string[] = [];
   const host = await open({ maxBody: 1000, onExcess: (why) => excess.push(why) });
   const answer = await converse(host.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1001\r\n\r\n');
@@ -53,7 +53,7 @@ test('a body that is announced too large is answered with 413 before it is read'
   expect(excess).toEqual(['size']);
 });
 
-test('a chunked body that becomes too large is answered with 413; one at the limit is read', async () => {
+test('returns 413 for a chunked body over the limit and accepts one at the limit', async () => {
   const host = await open({ maxBody: 1000 });
   const chunked = (size: number) =>
     `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${size.toString(16)}\r\n${'a'.repeat(size)}\r\n0\r\n\r\n`;
@@ -61,7 +61,7 @@ test('a chunked body that becomes too large is answered with 413; one at the lim
   expect(await converse(host.port, chunked(1001))).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test('headers beyond 64 KiB are answered with 431', async () => {
+test('returns 431 for headers over 64 KiB', async () => {
   const host = await open({});
   const answer = await converse(
     host.port,
@@ -70,7 +70,7 @@ test('headers beyond 64 KiB are answered with 431', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 431 /);
 });
 
-test('a request beyond the number in flight is answered with 429 and Retry-After; the others go on', async () => {
+test('returns 429 with Retry-After for requests over the in-flight limit and serves the others', async () => {
   let release!: () => void;
   const held = new Promise<void>((resolve) => (release = resolve));
   const excess: string[] = [];
@@ -98,11 +98,11 @@ test('a request beyond the number in flight is answered with 429 and Retry-After
   expect(excess).toEqual(['overload']);
 });
 
-test('bodies in flight share a budget of bytes, which is given back', async () => {
+test('limits the total bytes of bodies in flight and frees them afterwards', async () => {
   const host = await open({ maxBody: 1000, maxBuffered: 1500 });
   const slow = begin(host.port, { length: 1000, sent: 900 });
   let refused = 0;
-  // Until the first 900 bytes have arrived, another 1000 still fit.
+  // Another 1000 bytes fit until the first 900 bytes have arrived.
   while (refused === 0) {
     const other = begin(host.port, { length: 1000, sent: 1000 });
     other.finish();
@@ -115,7 +115,7 @@ test('bodies in flight share a budget of bytes, which is given back', async () =
   expect((await after.status).status).toBe(200);
 });
 
-test('a refused request is answered although its body never arrives', async () => {
+test('responds to a refused request although its body never arrives', async () => {
   const handled: string[] = [];
   const host = await open({
     refuse: ({ path }) => (path === '/secret' ? undefined : text(404, 'not found\n')),

@@ -29,7 +29,7 @@ const BODY = Buffer.from(
   }),
 );
 
-describe('callers', () => {
+describe('webhook callers', () => {
   const fn: AdmissionFunction = {
     name: 'jobs',
     resources: ['jobs.batch'],
@@ -61,12 +61,24 @@ describe('callers', () => {
     ['a longer path is not found', bySecret, `/review/${SECRET}/jobs/x`, undefined, 404],
     ['the root is not found', bySecret, '/', undefined, 404],
     ['a client certificate is accepted', byCertificate, '/review/jobs', 'kube-apiserver', undefined],
-    ['a client certificate of another name is not', byCertificate, '/review/jobs', 'alice', 404],
-    ['no client certificate is not', byCertificate, '/review/jobs', undefined, 404],
-    ['any name where none is listed', { clientNames: [] }, '/review/jobs', 'alice', undefined],
-    ['the secret alone is not enough for both', byBoth, `/review/${SECRET}/jobs`, undefined, 404],
-    ['the certificate alone is not enough for both', byBoth, '/review/jobs', 'kube-apiserver', 404],
-    ['both together are', byBoth, `/review/${SECRET}/jobs`, 'kube-apiserver', undefined],
+    ['a client certificate with another name is not found', byCertificate, '/review/jobs', 'alice', 404],
+    ['a caller without a client certificate is not found', byCertificate, '/review/jobs', undefined, 404],
+    ['any name is accepted if no names are listed', { clientNames: [] }, '/review/jobs', 'alice', undefined],
+    ['the secret alone is not enough if both are required', byBoth, `/review/${SECRET}/jobs`, undefined, 404],
+    [
+      'the certificate alone is not enough if both are required',
+      byBoth,
+      '/review/jobs',
+      'kube-apiserver',
+      404,
+    ],
+    [
+      'the secret and the certificate together are accepted',
+      byBoth,
+      `/review/${SECRET}/jobs`,
+      'kube-apiserver',
+      undefined,
+    ],
   ])('%s', async (_rule, callers, path, name, status) => {
     const { refuse, handle } = refusing(callers);
     expect(refuse({ method: 'POST', path }, peer(name))?.status).toBe(status);
@@ -74,7 +86,7 @@ describe('callers', () => {
     expect(answer.status).toBe(status ?? 200);
   });
 
-  test('a refused caller causes no review, and is counted', async () => {
+  test('counts a refused caller and runs no review', async () => {
     const { refuse, handle, registry } = refusing(bySecret);
     refuse({ method: 'POST', path: '/review/jobs' }, peer());
     const body = Buffer.from('{ not even parsed');
@@ -84,7 +96,7 @@ describe('callers', () => {
     expect(text).toContain('lapse_webhook_reviews_total{webhook="jobs",verdict="error"} 0');
   });
 
-  test('a wrong path makes the process check the configurations soon', () => {
+  test('checks the webhook configurations soon after a call with a wrong path', () => {
     let looks = 0;
     const { refuse } = refusing({ paths: { accepted: () => [SECRET], lookSoon: () => looks++ } });
     refuse({ method: 'POST', path: '/' }, peer());
@@ -92,7 +104,7 @@ describe('callers', () => {
     expect(looks).toBe(1);
   });
 
-  test('neither a secret nor certificates is a mistake', () => {
+  test('throws if neither a secret nor client certificates are configured', () => {
     expect(() => refusing({})).toThrow(/path secret or client certificates/);
   });
 });

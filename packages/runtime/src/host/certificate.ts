@@ -75,7 +75,7 @@ export const openCertificate = (options: CertificateOptions): Promise<Certificat
     options,
   );
 
-/** CA certificates, PEM. Throws an error that names the file if there is none at the start. */
+/** CA certificates, PEM. Throws an error that names the file if it is missing or invalid at the start. */
 export const openAuthority = (file: string, options: FollowOptions): Promise<Followed<string>> =>
   follow(
     async () => {

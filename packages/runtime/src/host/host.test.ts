@@ -59,47 +59,53 @@ describe('/healthz, /readyz, /metrics', () => {
   };
 
   test.each<[string, Partial<typeof state>, string, number, string]>([
-    ['healthy', {}, '/healthz', 200, 'ok\n'],
-    ['not healthy', { health: 'the lease was not renewed' }, '/healthz', 503, 'the lease was not renewed\n'],
-    ['ready', {}, '/readyz?verbose', 200, 'ok\n'],
+    ['/healthz returns 200 when healthy', {}, '/healthz', 200, 'ok\n'],
     [
-      'ready in spite of a problem',
+      '/healthz returns 503 with the problem',
+      { health: 'the lease was not renewed' },
+      '/healthz',
+      503,
+      'the lease was not renewed\n',
+    ],
+    ['/readyz returns 200 when ready', {}, '/readyz?verbose', 200, 'ok\n'],
+    [
+      '/readyz returns 200 and lists the problem when ready despite a problem',
       { problems: ['v1/pods: watch forbidden'] },
       '/readyz',
       200,
       'ok\nv1/pods: watch forbidden\n',
     ],
     [
-      'not ready',
+      '/readyz returns 503 with the problems when not ready',
       { ready: false, problems: ['v1/pods: not synced yet'] },
       '/readyz',
       503,
       'not ready\nv1/pods: not synced yet\n',
     ],
     ['not ready, and alive', { ready: false }, '/livez', 200, 'ok\n'],
-    ['anything else', {}, '/x', 404, 'there are /healthz, /readyz and /metrics\n'],
+    ['other paths return 404', {}, '/x', 404, 'there are /healthz, /readyz and /metrics\n'],
   ])('%s', async (_what, change, path, status, words) => {
     Object.assign(state, { health: undefined, ready: true, problems: [] }, change);
     expect((await get(path)).slice(0, 2)).toEqual([status, words]);
   });
 
-  test('metrics have the type Prometheus expects', async () => {
+  test('serves metrics with the content type of Prometheus', async () => {
     expect(await get('/metrics')).toEqual([200, 'a_total 1\n', 'text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  test('only reading', async () => {
+  test('rejects methods other than GET and HEAD', async () => {
     expect((await get('/metrics', 'POST'))[0]).toBe(405);
   });
 });
 
-describe('the socket', () => {
-  test('answers, also HEAD without a body', async () => {
+describe('host socket', () => {
+  test('responds to GET with a body and to HEAD without one', async () => {
     const host = await open({});
     expect(await ask(host.port)).toMatchObject({ status: 200, body: 'hi\n' });
     expect(await ask(host.port, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
-  test('a handler that throws is a 500 and the server lives on', async () => {
+  test('returns 500 when a handler throws and keeps serving', async () => {
     const errors: string[] = [];
     const host = await open({
       handle: async ({ path }) => {
@@ -126,7 +132,7 @@ describe('certificates', () => {
     return { paths, write };
   }
 
-  test('HTTPS with the pair of the files; a new pair is used without a restart', async () => {
+  test('serves HTTPS with the pair from the files and uses a new pair without a restart', async () => {
     const { paths, write } = await files();
     const [first, second] = [selfSigned('one', ['127.0.0.1']), selfSigned('two', ['127.0.0.1'])];
     await write(first);
@@ -140,7 +146,7 @@ describe('certificates', () => {
     await expect(ask(host.port, { ca: first.cert })).rejects.toThrow();
   });
 
-  test('files that do not fit together are reported, and the old pair stays', async () => {
+  test('reports files that do not match and keeps the previous pair', async () => {
     const { paths, write } = await files();
     const [first, second] = [selfSigned('one', ['127.0.0.1']), selfSigned('two', ['127.0.0.1'])];
     await write(first);
@@ -160,7 +166,7 @@ describe('certificates', () => {
     expect(certificate.current().cert).toBe(first.cert);
   });
 
-  test('they are looked at every ten seconds', async () => {
+  test('checks the files every ten seconds', async () => {
     const { paths, write } = await files();
     const [first, second] = [selfSigned('one'), selfSigned('two')];
     await write(first);
@@ -174,21 +180,21 @@ describe('certificates', () => {
     expect(certificate.current().cert).toBe(second.cert);
   });
 
-  test('no files to begin with: an error that names them', async () => {
+  test('throws an error that names the missing files at the start', async () => {
     await expect(
       openCertificate({ certFile: 'missing.crt', keyFile: 'missing.key', clock: new VirtualClock() }),
     ).rejects.toThrow(/missing\.crt/);
   });
 });
 
-describe('callers with certificates, and streams', () => {
+describe('client certificates and streams', () => {
   const certificate = (pair: { cert: string; key: string }) => ({
     current: () => pair,
     onChange: () => () => {},
   });
   const authority = (pem: string) => ({ current: () => pem, onChange: () => () => {} });
 
-  /** What the host makes of a caller, told by itself. */
+  /** Returns the peer as the handler sees it. */
   async function met(clientPair?: { cert: string; key: string }) {
     const own = selfSigned('own', ['localhost']);
     const trusted = selfSigned('front-proxy');
@@ -223,15 +229,15 @@ describe('callers with certificates, and streams', () => {
     });
   }
 
-  test('nobody without one; headers are told apart, and are UTF-8', async () => {
+  test('does not verify a caller without a certificate, keeps repeated headers separate and decodes UTF-8', async () => {
     expect(await met()).toEqual({ verified: false, groups: ['a, b', 'köche'] });
   });
 
-  test('one of another authority is none', async () => {
+  test('does not verify a certificate of another CA', async () => {
     expect(await met(selfSigned('front-proxy'))).toMatchObject({ verified: false });
   });
 
-  test('a stream is passed on; one that breaks ends the connection', async () => {
+  test('forwards a stream and closes the connection when it fails', async () => {
     async function* chunks(fails: boolean) {
       yield Buffer.from('one ');
       if (fails) throw new Error('broken');

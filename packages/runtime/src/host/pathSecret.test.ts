@@ -23,7 +23,7 @@ useServer();
 
 import { openPathSecret } from './selfManaged.ts';
 
-describe('the secret part of the review path', () => {
+describe('path secret of the webhook', () => {
   const withoutPath = async () => {
     const found = (await client.get(Configuration, { name: 'lapse' }))!;
     const webhooks = found.webhooks.map((one) => ({
@@ -33,7 +33,7 @@ describe('the secret part of the review path', () => {
     await client.update(Configuration, { ...found, webhooks });
   };
 
-  test('every replica accepts what the configurations contain, and nothing shorter than 32 bytes', async () => {
+  test('every replica accepts the secret in the configurations, which has at least 32 bytes', async () => {
     await configure();
     const [one, two] = [await open(), await open()];
     const secret = await injected();
@@ -42,7 +42,7 @@ describe('the secret part of the review path', () => {
     expect(one.accepted().every((accepted) => Buffer.from(accepted, 'hex').length === 32)).toBe(true);
   });
 
-  test('a rotation refuses no review: other replicas know the next secret, and the previous one stays for a while', async () => {
+  test('a rotation fails no review: replicas already accept the next secret and keep accepting the previous one', async () => {
     await configure();
     const [one, two] = [await open(), await open()];
     const before = await injected();
@@ -60,7 +60,7 @@ describe('the secret part of the review path', () => {
     expect(one.accepted()).not.toContain(before);
   });
 
-  test('a process that starts later than an hour after the last rotation rotates', async () => {
+  test('a process that starts more than an hour after the last rotation rotates the secret', async () => {
     await configure();
     const one = await open();
     const before = await injected();
@@ -70,7 +70,7 @@ describe('the secret part of the review path', () => {
     expect(await injected()).not.toBe(before);
   });
 
-  test('without the right to update configurations it is not rotated', async () => {
+  test('the secret is not rotated without the right to update the configurations', async () => {
     await configure();
     const limited: Client = {
       ...client,
@@ -87,7 +87,7 @@ describe('the secret part of the review path', () => {
     expect(one.accepted()).toEqual(accepted);
   });
 
-  test('a configuration that lost its path is repaired within ten seconds of a wrong call', async () => {
+  test('a configuration that lost its path is repaired within ten seconds of a call with a wrong path', async () => {
     await configure();
     const one = await open();
     const secret = await injected();
@@ -101,7 +101,7 @@ describe('the secret part of the review path', () => {
     expect(await injected()).toBe(secret);
   });
 
-  test('wrong calls cost at most one check in ten seconds', async () => {
+  test('calls with a wrong path cause at most one check in ten seconds', async () => {
     await configure();
     let reads = 0;
     const counted: Client = {
@@ -121,7 +121,7 @@ describe('the secret part of the review path', () => {
     expect(reads - before).toBeLessThanOrEqual(6);
   });
 
-  test('beside a certificate from files the Secret has the paths alone, and the caBundle is left alone', async () => {
+  test('with a certificate from files the Secret contains only the paths, and the caBundle is not changed', async () => {
     await configure();
     const one = await openPathSecret({
       client,
@@ -137,7 +137,7 @@ describe('the secret part of the review path', () => {
     expect([secret?.type, Object.keys(secret?.data ?? {})]).toEqual(['Opaque', ['review-paths']]);
   });
 
-  test('a spoiled secret is made anew', async () => {
+  test('an invalid secret is replaced', async () => {
     await configure();
     const one = await open();
     const before = await injected();

@@ -12,14 +12,26 @@ const own = selfSigned('own', ['localhost']);
 let host: Host | undefined;
 afterEach(() => host?.close());
 
-describe('a client is verified by a certificate on this connection alone', () => {
+describe('isVerified', () => {
   const shown = {} as ReturnType<TLSSocket['getPeerX509Certificate']>;
   test.each<[string, boolean, boolean, typeof shown, boolean]>([
-    ['with a certificate of the authority', true, false, shown, true],
-    ['with a certificate of another authority', false, false, shown, false],
-    ['without a certificate', false, false, undefined, false],
-    ['a resumed session that Node calls authorized, without a certificate', true, true, undefined, false],
-    ['a resumed session of a client that showed one before', true, true, shown, false],
+    ['is true for a certificate of the CA', true, false, shown, true],
+    ['is false for a certificate of another CA', false, false, shown, false],
+    ['is false without a certificate', false, false, undefined, false],
+    [
+      'is false for a resumed session without a certificate that Node calls authorized',
+      true,
+      true,
+      undefined,
+      false,
+    ],
+    [
+      'is false for a resumed session of a client that presented a certificate before',
+      true,
+      true,
+      shown,
+      false,
+    ],
   ])('%s', (_rule, authorized, reused, certificate, verified) => {
     const socket: ClientSide = {
       authorized,
@@ -30,7 +42,7 @@ describe('a client is verified by a certificate on this connection alone', () =>
   });
 });
 
-/** One GET; the answer's body, the offered session, and whether the client could resume `session`. */
+/** Sends one GET. Returns the body, the offered session, and whether the client resumed `session`. */
 function visit(port: number, more: { session?: Buffer; pair?: Pem }) {
   return new Promise<{ body: string; session: Buffer | undefined; reused: boolean }>((resolve, reject) => {
     let [body, offered, reused] = ['', undefined as Buffer | undefined, false];
@@ -58,7 +70,7 @@ function visit(port: number, more: { session?: Buffer; pair?: Pem }) {
   });
 }
 
-test('no TLS 1.3 session is resumed where clients show certificates, and none authenticates', async () => {
+test('with client certificates no TLS 1.3 session is resumed, and a session does not authenticate', async () => {
   const authority = await makeAuthority('front-proxy-ca', realClock.now(), hours(1));
   const pair = await issueCertificate({
     authority,
@@ -87,12 +99,12 @@ test('no TLS 1.3 session is resumed where clients show certificates, and none au
   }
 });
 
-test('the Node that runs this test does not trust resumed sessions', async () => {
+test('the current Node version does not trust resumed sessions', async () => {
   expect(await trustsResumedSessions(own)).toBe(false);
   await expect(requireSafeResumption(own)).resolves.toBeUndefined();
 });
 
-test('a Node that trusts resumed sessions is refused by name', async () => {
+test('a Node version that trusts resumed sessions is rejected with its version', async () => {
   const refused = requireSafeResumption(own, async () => true);
   await expect(refused).rejects.toThrow(UnsafeNodeError);
   await expect(refused).rejects.toThrow(process.version);

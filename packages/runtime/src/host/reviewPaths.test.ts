@@ -15,21 +15,21 @@ const T0 = instant(1_700_000_000_000);
 const later = (by: number) => instant(T0 + by);
 const first = rotate(undefined, T0);
 
-describe('rotation', () => {
+describe('rotation of the path secret', () => {
   const due = { now: T0, starting: false, renewed: false };
   test.each<[string, PathSecrets | undefined, Partial<typeof due>, boolean]>([
     ['is due without secrets', undefined, {}, true],
-    ['is not due for a new one', first, { starting: true, renewed: true }, false],
+    ['is not due for a new secret', first, { starting: true, renewed: true }, false],
     ['is not due on start within an hour', first, { now: later(hours(1) - 1), starting: true }, false],
     ['is due on start after an hour', first, { now: later(hours(1)), starting: true }, true],
     ['is due with a renewed certificate after an hour', first, { now: later(hours(1)), renewed: true }, true],
-    ['is not due in operation after an hour', first, { now: later(hours(1)) }, false],
+    ['is not due after an hour without a restart', first, { now: later(hours(1)) }, false],
     ['is due after a day', first, { now: later(hours(24)) }, true],
   ])('%s', (_rule, secrets, context, expected) => {
     expect(isRotationDue(secrets, { ...due, ...context })).toBe(expected);
   });
 
-  test('uses the secret that the replicas know already', () => {
+  test('uses the next secret, which the replicas already know', () => {
     const second = rotate(first, later(1));
     expect(second).toMatchObject({ current: first.next, previous: first.current, rotatedAt: later(1) });
     expect(new Set([second.current, second.next, second.previous]).size).toBe(3);
@@ -37,11 +37,11 @@ describe('rotation', () => {
   });
 
   test.each<[string, boolean, number, boolean]>([
-    ['right after it', true, 0, true],
-    ['until half an hour after it', true, minutes(30) - 1, true],
-    ['not longer', true, minutes(30), false],
-    ['as long as the configurations could not be updated', false, hours(23), true],
-  ])('the previous secret is accepted: %s', (_rule, isInjected, after, accepted) => {
+    ['right after the rotation', true, 0, true],
+    ['until half an hour after the rotation', true, minutes(30) - 1, true],
+    ['not after half an hour', true, minutes(30), false],
+    ['as long as the configurations are not updated', false, hours(23), true],
+  ])('accepts the previous secret: %s', (_rule, isInjected, after, accepted) => {
     const second = rotate(first, T0);
     const now = computeAccepted(second, isInjected, later(after));
     expect(now).toEqual(expect.arrayContaining([second.current, second.next]));
@@ -49,8 +49,8 @@ describe('rotation', () => {
   });
 });
 
-describe('secrets are read back as they were written', () => {
-  test('all of them', () => {
+describe('stored path secrets', () => {
+  test('are read back as they were written', () => {
     const second = rotate(first, later(1));
     expect(readPathSecrets(writePathSecrets(second))).toEqual(second);
     expect(readPathSecrets(writePathSecrets(first))).toEqual(first);
@@ -65,7 +65,7 @@ describe('secrets are read back as they were written', () => {
     JSON.stringify({ ...first, current: '' }),
     JSON.stringify({ ...first, next: 'short' }),
     JSON.stringify({ ...first, rotatedAt: 'now' }),
-  ])('%j is not usable', (text) => {
+  ])('%j is invalid', (text) => {
     expect(readPathSecrets(text)).toBeUndefined();
   });
 });
@@ -81,13 +81,13 @@ test.each<[string, boolean]>([
   expect(isAccepted(candidate, [])).toBe(false);
 });
 
-describe('the address that a webhook configuration calls', () => {
+describe('address in a webhook configuration', () => {
   const service = { namespace: 'n', name: 's', port: 443 };
   const url = (path: string) => ({ url: `https://127.0.0.1:9443${path}` });
   const injected = { service: { ...service, path: '/review/NEW/jobs' } };
   test.each<[string, ConfiguredWebhook['clientConfig'], object]>([
-    ['a Service without a path: by the name of the webhook', { service }, injected],
-    ['a Service with the path of before', { service: { ...service, path: '/review/jobs' } }, injected],
+    ['a Service without a path gets the path of the webhook name', { service }, injected],
+    ['a Service with a path without a secret', { service: { ...service, path: '/review/jobs' } }, injected],
     ['a Service with an older secret', { service: { ...service, path: '/review/OLD/jobs' } }, injected],
     ['a URL without a path', url(''), url('/review/NEW/jobs')],
     ['a URL with an older secret', url('/review/OLD/other'), url('/review/NEW/other')],
@@ -102,7 +102,7 @@ describe('the address that a webhook configuration calls', () => {
     ['another path', { service: { ...service, path: '/convert' } }],
     ['a longer path', url('/review/a/b/c')],
     ['no address', {}],
-  ])('%s stays as it is', (_rule, clientConfig) => {
+  ])('%s is not changed', (_rule, clientConfig) => {
     const webhook = { name: 'jobs.lapse.dev', clientConfig: clientConfig! };
     expect(computeWebhook(webhook, { secret: 'NEW', bundle: 'PEM' })).toEqual(webhook);
   });

@@ -19,7 +19,7 @@ import {
 useServer();
 const DAY = 24;
 
-test('the first replica makes it, the second uses the same; both trust what the configuration says', async () => {
+test('the first replica creates the certificate, the second uses it, and the caBundle verifies both', async () => {
   await configure();
   const one = await open();
   const two = await open();
@@ -29,13 +29,13 @@ test('the first replica makes it, the second uses the same; both trust what the 
   expect((await client.get(Secret, SECRET))?.type).toBe('kubernetes.io/tls');
 });
 
-test('two that begin at once agree', async () => {
+test('two replicas that start at the same time use the same certificate', async () => {
   const [one, two] = await Promise.all([open(), open()]);
   expect(two.current()).toEqual(one.current());
 });
 
-describe('renewal', () => {
-  test('the leaf before it expires, by the same authority', async () => {
+describe('certificate renewal', () => {
+  test('renews the certificate before it expires, with the same CA', async () => {
     await configure();
     const one = await open();
     const [before, bundle] = [one.current().cert, one.caBundle()];
@@ -53,7 +53,7 @@ describe('renewal', () => {
     expect(one.caBundle()).toBe(bundle);
   });
 
-  test('the authority before it expires; leaves of the old one are still trusted', async () => {
+  test('renews the CA before it expires and keeps the old CA in the caBundle', async () => {
     await configure();
     const one = await open();
     const old = one.current().cert;
@@ -66,7 +66,7 @@ describe('renewal', () => {
     expect(new Set(await bundles())).toEqual(new Set([bundle]));
   });
 
-  test('another host name means another leaf', async () => {
+  test('creates a new certificate for another host name', async () => {
     const one = await open();
     const two = await open(client, ['lapse.default.svc', 'localhost']);
     expect(two.current().cert).not.toBe(one.current().cert);
@@ -74,7 +74,7 @@ describe('renewal', () => {
   });
 });
 
-test('somebody spoiled the Secret: it is made anew', async () => {
+test('an invalid Secret is replaced', async () => {
   const one = await open();
   const secret = (await client.get(Secret, SECRET))!;
   await client.update(Secret, { ...secret, data: { ...secret.data, 'tls.crt': 'bm8=' } });
@@ -82,14 +82,14 @@ test('somebody spoiled the Secret: it is made anew', async () => {
   expect(isSignedBy(one.current().cert, one.caBundle())).toBe(true);
 });
 
-test('a configuration that appears later, or loses its caBundle, is told', async () => {
+test('the caBundle is injected into a configuration that is created later or loses it', async () => {
   const one = await open();
   await configure();
   await one.look();
   expect(await bundles()).toEqual([one.caBundle(), one.caBundle()]);
 });
 
-test('what cannot be told is tried again within a minute; the certificate is served all the same', async () => {
+test('a failed injection is retried within a minute, and the certificate is served meanwhile', async () => {
   await configure();
   let refused = true;
   const limited: Client = {

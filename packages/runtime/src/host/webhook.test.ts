@@ -79,14 +79,14 @@ function setup(
   };
 }
 
-describe('verdicts', () => {
-  test('allowed, with warnings; the uid is echoed', async () => {
+describe('admission responses', () => {
+  test('allows a request with warnings and echoes the uid', async () => {
     const s = setup(() => ({ allowed: true, warnings: ['old'] }));
     const { response } = await s.send(review(), `${reviewPath('jobs')}?timeout=10s`);
     expect(response).toEqual({ uid: 'u-1', allowed: true, warnings: ['old'] });
   });
 
-  test('denied, with causes and field paths', async () => {
+  test('denies a request with causes and field paths', async () => {
     const details = { causes: [{ reason: 'FieldValueInvalid', message: 'no', field: 'spec.ttl' }] };
     const s = setup(() => ({
       allowed: false,
@@ -102,7 +102,7 @@ describe('verdicts', () => {
     });
   });
 
-  test('the function sees the request as the API server made it', async () => {
+  test('passes the complete request to the admission function', async () => {
     let seen: AdmissionRequest | undefined;
     const s = setup((r) => {
       seen = r;
@@ -127,7 +127,7 @@ describe('verdicts', () => {
     });
   });
 
-  test('a mutation is answered as a JSON patch', async () => {
+  test('returns a mutation as a JSON patch', async () => {
     const s = setup(
       () => ({
         allowed: true,
@@ -147,48 +147,53 @@ describe('verdicts', () => {
     ]);
   });
 
-  test('nothing changed: no patch', async () => {
+  test('returns no patch when nothing changed', async () => {
     const s = setup((r) => ({ allowed: true, object: r.object! }), 'mutating');
     expect((await s.send(review())).response).toEqual({ uid: 'u-1', allowed: true });
   });
 
-  test('a resource the function does not know is let through', async () => {
+  test('allows a resource that the function does not review', async () => {
     const s = setup(() => ({ allowed: false, message: 'x' }));
     const resource = { group: 'apps', version: 'v1', resource: 'deployments' };
     expect((await s.send(review({ resource }))).response.allowed).toBe(true);
   });
 });
 
-describe('bad calls', () => {
+describe('invalid webhook calls', () => {
   const s = setup(() => ({ allowed: true }));
   test.each<[string, unknown, number, RegExp]>([
-    ['nothing', '', 400, /JSON/],
-    ['not JSON', 'hello', 400, /JSON/],
-    ['another kind', { kind: 'Pod' }, 400, /not an AdmissionReview/],
+    ['returns 400 for an empty body', '', 400, /JSON/],
+    ['returns 400 for a body that is not JSON', 'hello', 400, /JSON/],
+    ['returns 400 for another kind', { kind: 'Pod' }, 400, /not an AdmissionReview/],
     [
-      'an old version',
+      'returns 400 for an old version of AdmissionReview',
       review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
       400,
       /v1beta1 is not spoken here/,
     ],
-    ['no request', review({}, { request: null }), 400, /no request/],
-    ['no uid', review({ uid: '' }), 400, /uid is missing/],
-    ['CONNECT', review({ operation: 'CONNECT' }), 400, /"CONNECT" is not handled/],
-    ['no resource', review({ resource: {} }), 400, /resource is incomplete/],
-    ['no user', review({ userInfo: null }), 400, /userInfo is incomplete/],
-    ['more values than any review has', `[${'[],'.repeat(400_000)}[]]`, 400, /more than 400000 values/],
-    ['an object that is none', review({ object: 'x' }), 400, /object is not an object/],
+    ['returns 400 without a request', review({}, { request: null }), 400, /no request/],
+    ['returns 400 without a uid', review({ uid: '' }), 400, /uid is missing/],
+    ['returns 400 for CONNECT', review({ operation: 'CONNECT' }), 400, /"CONNECT" is not handled/],
+    ['returns 400 without a resource', review({ resource: {} }), 400, /resource is incomplete/],
+    ['returns 400 without a user', review({ userInfo: null }), 400, /userInfo is incomplete/],
+    ['returns 400 for too many values', `[${'[],'.repeat(400_000)}[]]`, 400, /more than 400000 values/],
+    [
+      'returns 400 for an object that is not a JSON object',
+      review({ object: 'x' }),
+      400,
+      /object is not an object/,
+    ],
   ])('%s', async (_what, body, status, words) => {
     const answer = await s.send(body);
     expect([answer.status, words.test(answer.words)]).toEqual([status, true]);
   });
 
-  test('another path, another method', async () => {
+  test('rejects other paths and methods', async () => {
     expect((await s.send(review(), '/')).status).toBe(404);
     expect((await s.send(review(), reviewPath('jobs'), 'GET')).status).toBe(405);
   });
 
-  test('a function that throws is not a verdict, and its words stay inside', async () => {
+  test('returns an HTTP error without details when a function throws', async () => {
     const broken = setup(() => {
       throw new Error('secret detail');
     });
@@ -196,14 +201,14 @@ describe('bad calls', () => {
     expect(broken.registry.text()).toContain('lapse_webhook_reviews_total{webhook="jobs",verdict="error"} 1');
   });
 
-  test('one that never answers is given up after ten seconds', async () => {
+  test('times out after ten seconds when a function does not return', async () => {
     const slow = setup(() => new Promise(() => {}));
     const answer = slow.send(review());
     await slow.clock.advance(millis(10_000));
     expect((await answer).status).toBe(504);
   });
 
-  test('two functions of one name are refused', () => {
+  test('rejects two functions with the same name', () => {
     const fn: AdmissionFunction = {
       name: 'x',
       resources: [],
@@ -222,7 +227,7 @@ describe('bad calls', () => {
   });
 });
 
-test('the same function serves the embedded server in process', async () => {
+test('the same admission function works in process with the embedded server', async () => {
   const server = await createServer();
   const fn: AdmissionFunction = {
     name: 'no-secrets',
@@ -245,7 +250,7 @@ test('the same function serves the embedded server in process', async () => {
   await server.close();
 });
 
-test('the patch of a difference, applied, gives the second object (random objects)', () => {
+test('applying the computed JSON patch yields the second object (random objects)', () => {
   const value = fc.letrec<{ json: unknown; object: Record<string, unknown> }>((tie) => ({
     json: fc.oneof(
       { depthSize: 'small' },

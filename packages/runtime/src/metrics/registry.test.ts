@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Registry } from './registry.ts';
 
 describe('Registry', () => {
-  test('counters and gauges without labels exist from the start', () => {
+  test('exports counters and gauges without labels from the start', () => {
     const registry = new Registry();
     registry.counter('a_total', 'How many.');
     registry.gauge('b', 'How much.').with().set(2.5);
@@ -11,7 +11,7 @@ describe('Registry', () => {
     );
   });
 
-  test('children appear when they are first asked for, at zero', () => {
+  test('exports a child at zero after its first use', () => {
     const registry = new Registry();
     const family = registry.counter('a_total', 'x', ['controller', 'result']);
     family.with('ttl', 'success');
@@ -22,7 +22,7 @@ describe('Registry', () => {
     );
   });
 
-  test('histograms are cumulative and end with +Inf, sum and count; a bound belongs to its bucket', () => {
+  test('exports cumulative histograms with +Inf, sum and count, and includes the bound in its bucket', () => {
     const registry = new Registry();
     const seconds = registry.histogram('h', 'x', ['q'], [1, 2]).with('a');
     for (const value of [0.5, 1, 1.5, 99]) seconds.observe(value);
@@ -31,7 +31,7 @@ describe('Registry', () => {
     );
   });
 
-  test('values that are looked up at the scrape', () => {
+  test('reads collected values at each scrape', () => {
     const registry = new Registry();
     let depth = 1;
     registry.gauge('depth', 'x', ['name']).collect(() => [[['q'], depth]]);
@@ -40,13 +40,13 @@ describe('Registry', () => {
     expect(registry.text()).toContain('depth{name="q"} 7\n');
   });
 
-  test('a looked-up gauge without labels has one value, not two', () => {
+  test('exports one value for a collected gauge without labels', () => {
     const registry = new Registry();
     registry.gauge('depth', 'x').collect(() => [[[], 4]]);
     expect(registry.text().match(/^depth /gm)).toHaveLength(1);
   });
 
-  test('label values are escaped, whatever they contain', () => {
+  test('escapes label values', () => {
     const registry = new Registry();
     registry.counter('a_total', 'line\nbreak \\', ['x']).with('a"b\\c\nd').inc();
     expect(registry.text()).toBe(
@@ -54,7 +54,7 @@ describe('Registry', () => {
     );
   });
 
-  test('the same name is the same metric; another shape is refused', () => {
+  test('returns the same metric for the same name and rejects another type or other labels', () => {
     const registry = new Registry();
     registry.counter('a_total', 'x', ['q']).with('1').inc();
     registry.counter('a_total', 'x', ['q']).with('1').inc();
@@ -63,7 +63,7 @@ describe('Registry', () => {
     expect(() => registry.counter('a_total', 'x', ['r'])).toThrow(/another shape/);
   });
 
-  test('a wrong number of labels is refused, and a removed child is gone', () => {
+  test('rejects a wrong number of labels and does not export a removed child', () => {
     const registry = new Registry();
     const family = registry.counter('a_total', 'x', ['q']);
     expect(() => family.with()).toThrow(/has the labels q/);
@@ -72,7 +72,7 @@ describe('Registry', () => {
     expect(registry.text()).not.toContain('gone');
   });
 
-  test('infinities are written as Prometheus writes them', () => {
+  test('formats infinite values as Prometheus does', () => {
     const registry = new Registry();
     registry.gauge('g', 'x').with().set(Number.NEGATIVE_INFINITY);
     expect(registry.text()).toContain('g -Inf\n');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Registry } from './registry.ts';
 import { requestMetrics } from './runtimeMetrics.ts';
 
-test('requests are counted by method and answer; no answer is one too', () => {
+test('counts requests by method and status code, including those without a response', () => {
   const registry = new Registry();
   const observe = requestMetrics(registry);
   expect(registry.text()).toContain('rest_client_requests_total{code="200",method="DELETE"} 0');
