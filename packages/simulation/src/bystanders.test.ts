@@ -17,7 +17,7 @@ const standin = (name: string, of: object, reconcile: (pass: Pass) => Promise<Re
     reconcile,
   }) as unknown as ControllerDefinition;
 
-test('a stand-in for a kind that nobody serves costs nothing, and begins when it is defined', async () => {
+test('a simulated controller for a kind that is not served sends no requests and starts when the CRD is created', async () => {
   const seen: string[] = [];
   const late = standin('late', VolumeSnapshotContent, async ({ key }) => {
     seen.push(key.name);
@@ -37,7 +37,7 @@ test('a stand-in for a kind that nobody serves costs nothing, and begins when it
   await cluster.close();
 });
 
-test('hundreds of passes of a stand-in that ask for nothing are waited for', async () => {
+test('the simulation waits for hundreds of reconciles of a simulated controller that send no requests', async () => {
   const seen = new Set<string>();
   const busy = standin('busy', ConfigMap, async ({ key }) => {
     seen.add(key.name);
@@ -54,7 +54,7 @@ test('hundreds of passes of a stand-in that ask for nothing are waited for', asy
   await cluster.close();
 });
 
-test('what a stand-in has to say is an Event', async () => {
+test('a simulated controller emits Events', async () => {
   const grumbling = standin('grumbling', ConfigMap, async () => terminal('Odd', 'I do not like it') as never);
   const cluster = await simulate({ standins: [grumbling] });
   await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } });

@@ -1,6 +1,6 @@
-// The stand-ins: ordinary controllers on the server's clock, without faults. They never crash, and what they write is not
-// counted as the process's. One that is for a kind that nobody serves begins when the kind is defined: until then it would
-// only ask for it again and again, every few (virtual) seconds.
+// Runs the simulated controllers: ordinary controllers on the server's clock, without faults and crashes. Their writes do
+// not count as writes of the process under test. A controller for a kind that is not served starts when its CRD is
+// created; until then it would retry every few (virtual) seconds.
 
 import type { Clock } from '@lapse/base/clock';
 import { hours, millis } from '@lapse/base/instant';
@@ -24,8 +24,8 @@ export interface BystandersOptions {
   readonly random: Random;
 }
 
-/** What cannot be done is tried again every hour: in a year of virtual time every minute would be half a million times. */
-const patient = (definition: ControllerDefinition): ControllerDefinition => ({
+/** Retries failures up to every hour. In a year of virtual time, a retry every minute would run half a million times. */
+const withSlowRetries = (definition: ControllerDefinition): ControllerDefinition => ({
   ...definition,
   retry: { failure: { first: millis(5), max: hours(1) }, ...definition.retry },
 });
@@ -36,7 +36,7 @@ export class Bystanders {
   readonly #counted: Counted;
   readonly #managers: Manager[] = [];
   #waiting: readonly ControllerDefinition[];
-  #looking = 0;
+  #discovering = 0;
   #passes = 0;
   #stopped = false;
   #started = false;
@@ -44,49 +44,49 @@ export class Bystanders {
   constructor(controllers: readonly ControllerDefinition[], options: BystandersOptions) {
     const { handler, clock, random } = options;
     this.#options = options;
-    this.#waiting = controllers.map(patient);
+    this.#waiting = controllers.map(withSlowRetries);
     this.#counted = countInFlight(inProcessTransport(lasting(handler)));
     const { transport } = this.#counted;
     this.#client = createClient({ transport, clock, random, flow: 'none', fieldManager: 'stand-ins' });
   }
 
-  /** Passes so far. */
+  /** Number of reconciles so far. */
   get passes(): number {
     return this.#passes;
   }
 
-  /** Of everybody here, and of `process` if it runs. */
+  /** The activities of all simulated controllers, and of `process` if it runs. */
   activities(process?: Manager): readonly Activity[] {
-    const requests = this.#counted.inFlight() + this.#looking;
+    const requests = this.#counted.inFlight() + this.#discovering;
     const own = { passes: 0, ready: 0, caches: 0, events: 0, requests };
     const managers = process === undefined ? this.#managers : [process, ...this.#managers];
     return [own, ...managers.map((manager) => manager.activity())];
   }
 
-  /** A definition may be what somebody waits for. */
+  /** A new CRD may serve the kind that a controller waits for. */
   change({ resource }: Change): void {
     if (resource === 'customresourcedefinitions' && this.#started) void this.start();
   }
 
-  /** Starts those whose kinds are served. */
+  /** Starts the controllers whose kinds are served. */
   async start(): Promise<void> {
     this.#started = true;
     if (this.#waiting.length === 0) return;
-    this.#looking++;
+    this.#discovering++;
     try {
       this.#client.discovery.invalidate();
       const all = await this.#client.discovery.all();
       const served = new Set(all.map(({ group, version, resource }) => `${group}/${version}/${resource}`));
-      const can = (definition: ControllerDefinition) =>
+      const isServed = (definition: ControllerDefinition) =>
         sourcesOf(definition).every(({ kind }) =>
           served.has(`${kind.group}/${kind.version}/${kind.resource}`),
         );
-      const now = this.#waiting.filter(can);
-      if (now.length === 0 || this.#stopped) return;
-      this.#waiting = this.#waiting.filter((definition) => !now.includes(definition));
-      this.#begin(now);
+      const startable = this.#waiting.filter(isServed);
+      if (startable.length === 0 || this.#stopped) return;
+      this.#waiting = this.#waiting.filter((definition) => !startable.includes(definition));
+      this.#begin(startable);
     } finally {
-      this.#looking--;
+      this.#discovering--;
     }
   }
 

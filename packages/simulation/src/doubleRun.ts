@@ -1,5 +1,5 @@
-// Looking at everything once more. A controller that has done its work has nothing left to write, and a controller that
-// was not asked about every object has not been tested.
+// Reconciles every object once more. A controller that has done its work writes nothing. The result also shows whether
+// all objects were reconciled, because otherwise the check proves nothing.
 
 import type { Manager } from '@lapse/runtime/manager';
 import type { SimulatedPass } from './narrator.ts';
@@ -7,9 +7,9 @@ import { isWrite } from './seen.ts';
 import type { RequestRecord } from './wire.ts';
 
 export interface DoubleRun {
-  /** Objects that the controllers are for, each once per controller. */
+  /** Number of objects of the controllers' own kinds, counted once per controller. */
   readonly objects: number;
-  /** Of them, those that were looked at. */
+  /** How many of them were reconciled. */
   readonly reconciled: number;
   readonly writes: readonly RequestRecord[];
 }

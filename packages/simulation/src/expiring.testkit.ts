@@ -1,5 +1,4 @@
-// For the tests of this folder: ConfigMaps that end at the instant written on them, and the smallest controller that sees
-// to it.
+// Test fixture: ConfigMaps with an expiry time in an annotation, and a minimal controller that deletes them.
 
 import { type Instant, instant, isDue, type Millis, plus } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -13,7 +12,7 @@ import { type Simulation, simulate } from './simulate.ts';
 
 export const EXPIRES = 'test/expires';
 
-/** Ends so long after the start. */
+/** A ConfigMap that expires at this time after the start. */
 export const note = (name: string, after?: Millis, namespace = 'default'): ConfigMap => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -24,7 +23,7 @@ export const note = (name: string, after?: Millis, namespace = 'default'): Confi
   },
 });
 
-/** A patch that moves the end. */
+/** A patch that changes the expiry time. */
 export const endingAt = (after: Millis) => ({
   metadata: { annotations: { [EXPIRES]: String(plus(VIRTUAL_START, after)) } },
 });
@@ -56,7 +55,7 @@ export const expiring = (more: Partial<ControllerDefinition<ConfigMap>> = {}): C
     ...more,
   }) as ControllerDefinition;
 
-/** A test in a simulation, which is closed whatever happens. */
+/** Runs a test in a new simulation and always closes it. */
 export const simulated =
   (test: (simulation: Simulation) => Promise<void>, options: SimulationOptions = {}) =>
   async (): Promise<void> => {

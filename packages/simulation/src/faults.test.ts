@@ -12,8 +12,8 @@ const lines = (simulation: Simulation) => normalize(simulation.timeline()).split
 const exists = async (simulation: Simulation, name = 'a') =>
   (await simulation.get(`cm/${name}`)) !== undefined;
 
-describe('one DELETE goes wrong, the next one does not', () => {
-  // What the process saw, whether it was carried out at once, and what the timeline says about it.
+describe('one DELETE fails and the next one succeeds', () => {
+  // The statuses the process received, whether the server handled the first DELETE, and the line in the timeline.
   const table: Record<string, { fault: Fault | number; seen: unknown[]; atOnce: boolean; says: string }> = {
     '409': {
       fault: 409,
@@ -29,50 +29,55 @@ describe('one DELETE goes wrong, the next one does not', () => {
       says: 'delete refused  too many requests',
     },
     '500': { fault: 500, seen: [500, 200], atOnce: false, says: 'delete refused  internal error' },
-    '503, in other words': {
+    '503 with another reason and message': {
       fault: { answer: 503, reason: 'ServiceUnavailable', message: 'later' },
       seen: [503, 200],
       atOnce: false,
       says: 'delete refused  service unavailable',
     },
-    'the connection breaks before it arrives': {
+    'the connection breaks before the server receives the request': {
       fault: { drop: 'before' },
       seen: ['lost', 200],
       atOnce: false,
       says: 'delete unanswered',
     },
-    'the answer is lost': {
+    'the response is lost': {
       fault: { drop: 'after' },
       seen: ['lost', 404],
       atOnce: true,
       says: 'delete unanswered',
     },
-    'it hangs before it arrives': {
+    'the request hangs before the server receives it': {
       fault: { hang: 'before' },
       seen: ['lost', 200],
       atOnce: false,
       says: 'delete unanswered',
     },
-    'the answer hangs': {
+    'the response hangs': {
       fault: { hang: 'after' },
       seen: ['lost', 404],
       atOnce: true,
       says: 'delete unanswered',
     },
-    'it is slow to arrive': {
+    'the request is delayed': {
       fault: { delay: seconds(9), when: 'before' },
       seen: [200],
       atOnce: false,
       says: 'deleted  lag=9s',
     },
-    'the answer is slow': {
+    'the response is delayed': {
       fault: { delay: seconds(9), when: 'after' },
       seen: [200],
       atOnce: true,
       says: 'deleted  lag=0s',
     },
-    'it arrives twice': { fault: { duplicate: true }, seen: [200], atOnce: true, says: 'deleted  lag=0s' },
-    'there is no connection': {
+    'the server receives the request twice': {
+      fault: { duplicate: true },
+      seen: [200],
+      atOnce: true,
+      says: 'deleted  lag=0s',
+    },
+    'the server is unreachable': {
       fault: { unreachable: true },
       seen: ['lost', 200],
       atOnce: false,
@@ -87,7 +92,7 @@ describe('one DELETE goes wrong, the next one does not', () => {
       expect(await exists(simulation)).toBe(!atOnce);
       await simulation.timePasses(minutes(5));
       expect(await exists(simulation)).toBe(false);
-      // A repetition after the object is known to be gone is not needed, and allowed.
+      // A retry after the object is known to be deleted is allowed but not required.
       expect(seen.slice(0, deletes(simulation).length)).toEqual(deletes(simulation));
       expect(lines(simulation).some((line) => line.includes(says))).toBe(true);
     })(),
@@ -95,7 +100,7 @@ describe('one DELETE goes wrong, the next one does not', () => {
 });
 
 test(
-  'a server that asks to wait is waited for',
+  'the process waits for the Retry-After of the server',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.answer('DELETE', { answer: 429, retryAfter: 30 });
@@ -106,7 +111,7 @@ test(
 );
 
 test(
-  'a fault meets as many requests as it was told, of those it is for',
+  'a fault affects the configured number of matching requests',
   simulated(async (simulation) => {
     await simulation.apply([note('a', minutes(10)), note('b', minutes(10))]);
     simulation.faults.answer('delete configmaps b', 500, { times: 3 });
@@ -119,7 +124,7 @@ test(
 );
 
 test(
-  'just before a request somebody else may act',
+  'a hook can act as another client just before a request',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.justBefore('DELETE', () => simulation.hands.patch('cm/a', endingAt(minutes(60))));
@@ -134,7 +139,7 @@ test(
   }),
 );
 
-describe('watches break, and nothing is missed', () => {
+describe('no change is missed when watches break', () => {
   test.each<WatchBreak>(['end', 'cut', 'gone'])('%s', (how) =>
     simulated(async (simulation) => {
       await simulation.apply(note('a', minutes(10)));
@@ -152,7 +157,7 @@ describe('watches break, and nothing is missed', () => {
 });
 
 test(
-  'stale caches: the process decides on what it knew, and the server corrects it',
+  'with stale caches the process decides on old state and the server rejects the write',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.holdEvents();
@@ -168,7 +173,7 @@ test(
 );
 
 test(
-  'events that arrive twice are one',
+  'duplicated watch events have no effect',
   simulated(async (simulation) => {
     simulation.faults.duplicateEvents();
     await simulation.apply(note('a', minutes(10)));
@@ -179,7 +184,7 @@ test(
 );
 
 test(
-  'a slow server delays everything, and time passes meanwhile',
+  'a slow server delays all requests while the clock advances',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.slowServer(seconds(4));
@@ -189,7 +194,7 @@ test(
 );
 
 test(
-  'more requests hang than there are workers: time still passes, everybody gets a turn',
+  'the clock advances and all keys are reconciled when more requests hang than there are workers',
   simulated(
     async (simulation) => {
       const names = Array.from({ length: 20 }, (_, i) => `n${i}`);
@@ -215,7 +220,7 @@ test(
 );
 
 test(
-  'disconnected, nothing gets through; healed, everything catches up',
+  'the process catches up after the connection is restored',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.disconnect();
@@ -231,7 +236,7 @@ test(
 );
 
 test(
-  'a process that hangs can be stopped: it takes its (virtual) seconds',
+  'a process with hanging requests can be stopped within some (virtual) seconds',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.answer('DELETE', { hang: 'before' });

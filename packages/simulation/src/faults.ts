@@ -1,34 +1,34 @@
-// What can go wrong between a process and the server. Rules are looked through in the order they were made; each request
-// meets at most one of them. Everything is off until asked for, and `heal` ends all of it.
+// Faults between the process under test and the API server. Rules apply in the order in which they were added; each
+// request is affected by at most one. By default there are no faults, and `heal` removes all of them.
 
 import { type Millis, millis } from '@lapse/base/instant';
 import { compileMatcher, type Matcher, type SeenRequest } from './seen.ts';
 import { Streams, type WatchBreak } from './streams.ts';
 
-/** Whether the server carries the request out before it goes wrong. */
+/** `after`: the server handles the request before the fault occurs. */
 export type When = 'before' | 'after';
 
 export type Fault =
-  /** The server refuses; `retryAfter` in seconds. */
+  /** The server returns an error; `retryAfter` in seconds. */
   | {
       readonly answer: number;
       readonly reason?: string;
       readonly message?: string;
       readonly retryAfter?: number;
     }
-  /** The connection breaks: the caller cannot know whether it was carried out. */
+  /** The connection breaks. The caller cannot know whether the server handled the request. */
   | { readonly drop: When }
-  /** No answer, until the caller gives up. */
+  /** No response until the caller times out. */
   | { readonly hang: When }
-  /** It takes this long before it is carried out, or before the answer arrives. */
+  /** Delays the request or the response. */
   | { readonly delay: Millis; readonly when: When }
-  /** It arrives twice; the caller gets the first answer. */
+  /** The server receives the request twice; the caller gets the first response. */
   | { readonly duplicate: true }
-  /** No connection at all: nothing was sent. */
+  /** The connection cannot be opened; nothing is sent. */
   | { readonly unreachable: true };
 
 export interface FaultOptions {
-  /** How many requests it meets; 1 unless told. */
+  /** How many requests are affected; default: 1. */
   readonly times?: number;
 }
 
@@ -50,23 +50,23 @@ export class Faults {
   #hooks: Hook[] = [];
   #slow = millis(0);
 
-  /** Requests that match go wrong this way. A number is the code the server answers with. */
+  /** Injects a fault into matching requests. A number is the status code of the response. */
   answer(matcher: Matcher, fault: Fault | number, options: FaultOptions = {}): void {
     const made = typeof fault === 'number' ? { answer: fault } : fault;
     this.#rules.push({ matches: compileMatcher(matcher), fault: made, left: options.times ?? 1 });
   }
 
-  /** `fn` runs (and is awaited) when a request that matches is on its way, before the server sees it. */
+  /** Calls and awaits `fn` before the server receives a matching request. */
   justBefore(matcher: Matcher, fn: (request: SeenRequest) => unknown, options: FaultOptions = {}): void {
     this.#hooks.push({ matches: compileMatcher(matcher), fn, left: options.times ?? 1 });
   }
 
-  /** Every request takes this long; 0 ends it. */
+  /** Delays every request by this time; 0 disables the delay. */
   slowServer(delay: Millis): void {
     this.#slow = delay;
   }
 
-  /** Nothing gets through, watches end. */
+  /** Makes the server unreachable and breaks all watches. */
   disconnect(): void {
     this.answer('*', { unreachable: true }, { times: Number.POSITIVE_INFINITY });
     this.streams.break('cut');
@@ -75,19 +75,19 @@ export class Faults {
   breakWatches(how: WatchBreak = 'end'): void {
     this.streams.break(how);
   }
-  /** Events are under way and do not arrive: the caches of the process are stale. */
+  /** Holds watch events back, so that the caches of the process are stale. */
   holdEvents(): void {
     this.streams.hold();
   }
   releaseEvents(): void {
     this.streams.release();
   }
-  /** Events arrive twice. */
+  /** Delivers every watch event twice. */
   duplicateEvents(on = true): void {
     this.streams.twice = on;
   }
 
-  /** Everything that was asked for is over. Clocks stay as they are. */
+  /** Removes all faults. Clock skew is not changed. */
   heal(): void {
     this.#rules = [];
     this.#hooks = [];
@@ -96,7 +96,7 @@ export class Faults {
     this.streams.release();
   }
 
-  /** For the wire: the hooks this request meets. */
+  /** For wire.ts: the hooks that match this request. */
   takeHooks(request: SeenRequest): Hook['fn'][] {
     const met = this.#hooks.filter((hook) => hook.matches(request));
     for (const hook of met) hook.left--;
@@ -104,7 +104,7 @@ export class Faults {
     return met.map(({ fn }) => fn);
   }
 
-  /** For the wire: the fault this request meets. */
+  /** For wire.ts: the fault that affects this request. */
   take(request: SeenRequest): Fault | undefined {
     const rule = this.#rules.find(({ matches }) => matches(request));
     if (rule === undefined) return this.#slow > 0 ? { delay: this.#slow, when: 'before' } : undefined;

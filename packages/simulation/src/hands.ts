@@ -1,5 +1,5 @@
-// A person's hands: applies what is in a file, changes and deletes things, looks. No faults in the way. Whatever the
-// server refuses is thrown.
+// The actions of a user: applies manifests, patches, deletes and reads objects by name. Faults do not affect them. A
+// rejected request throws.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -10,19 +10,19 @@ import type { Propagation } from '@lapse/kube/client/delete';
 import { parseAllDocuments } from 'yaml';
 import { DEFAULT_NAMESPACE, type Found, findRef } from './refs.ts';
 
-/** One object, several, or the text of a YAML file. */
+/** One object, several objects, or YAML text. */
 export type Manifests = KubeObject | readonly KubeObject[] | string;
 
 export interface Hands {
-  /** Creates what is missing and changes what is there; a status is written too. */
+  /** Creates or updates the objects, including their status. */
   apply(manifests: Manifests): Promise<void>;
-  /** Fails when it exists already. */
+  /** Throws if an object already exists. */
   create(manifests: Manifests): Promise<void>;
   /** A merge patch. */
   patch(ref: string, patch: object): Promise<void>;
   /** A merge patch of the status. */
   status(ref: string, status: object): Promise<void>;
-  /** True when it was there. */
+  /** Returns false if the object does not exist. */
   delete(ref: string, options?: { propagation?: Propagation }): Promise<boolean>;
   get<T extends KubeObject = KubeObject>(ref: string): Promise<T | undefined>;
 }
@@ -41,7 +41,7 @@ export function createHands(client: Client): Hands {
     return { found: { kind, key: keyOf(placed) }, placed };
   }
 
-  /** What the server does not take with the object itself. */
+  /** Writes the status separately, because the server ignores it in writes of the object. */
   async function writeStatus({ kind, key }: Found, { status }: KubeObject): Promise<void> {
     if (!isObject(status) || Object.keys(status).length === 0) return;
     objectOf(await client.patch(kind, key, { type: 'merge', patch: { status } }, { subresource: 'status' }));

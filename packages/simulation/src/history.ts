@@ -1,6 +1,5 @@
-// What the server accepted, in order: every state of every object that somebody wrote. The simulator sees it as anybody
-// could, through watches of its own; the first write to a resource opens the watch, so that nothing is missed and
-// nothing is watched in vain.
+// Records every change that the server accepted, in order. The simulator observes changes through its own watches. The
+// first write to a resource opens its watch, so that no change is missed and no resource is watched needlessly.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
@@ -12,22 +11,22 @@ import { lasting } from './lasting.ts';
 import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 import { Writers } from './writers.ts';
 
-/** Who wrote. `server`: nobody from outside. */
+/** Who wrote the change. `server`: the API server itself. */
 export type Actor = 'user' | 'process' | 'stand-in' | 'server';
 
 export interface Change {
-  /** True time. */
+  /** Simulation time. */
   readonly at: Instant;
-  /** The server's time. */
+  /** Time of the server's clock. */
   readonly serverAt: Instant;
   readonly group: string;
   readonly resource: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** Undefined: it did not exist before. */
+  /** Undefined: the object was created. */
   readonly before?: KubeObject;
-  /** Undefined: it is gone. */
+  /** Undefined: the object was removed. */
   readonly after?: KubeObject;
   readonly by: Actor;
 }
@@ -59,7 +58,7 @@ export class History {
     this.#writers = new Writers(() => options.clock.now());
   }
 
-  /** The server, for one kind of callers. */
+  /** The request handler of the server for one actor. */
   handlerFor(actor: Actor): HttpHandler {
     const { handler } = this.#options;
     return async (request) => {
@@ -89,7 +88,7 @@ export class History {
     return following;
   }
 
-  /** Lists, and then follows. A resource that is not served (yet) is looked at again with the next write. */
+  /** Lists and watches a resource. A resource that is not served yet is tried again at the next write. */
   async #open(id: string, at: { collection: string; group: string; resource: string }): Promise<void> {
     const list = await this.#get(at.collection);
     if (list === undefined) {
@@ -124,7 +123,7 @@ export class History {
     return parseBytes(Buffer.concat(chunks)) as JsonObject;
   }
 
-  /** Events come in whole lines: the server makes them so, and nothing is in between. */
+  /** Each chunk consists of whole lines, because the embedded server writes them so and there is no network in between. */
   async #read(chunks: AsyncIterable<Uint8Array>, followed: Followed): Promise<void> {
     for await (const chunk of chunks)
       for (const line of Buffer.from(chunk).toString().split('\n')) {
@@ -160,7 +159,7 @@ export class History {
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** The name in the body of a creation. */
+/** The name in the body of a create request. */
 function nameIn({ verb, body }: SeenRequest): string | undefined {
   if (verb !== 'create' || body === undefined) return undefined;
   try {

@@ -1,16 +1,16 @@
 import { nextTurn } from '@lapse/base/turn';
 import type { Activity } from '@lapse/runtime/activity';
 import { expect, test } from 'vitest';
-import { type Stillness, settle } from './idle.ts';
+import { type ActivityProbe, settle } from './idle.ts';
 
 const IDLE: Activity = { passes: 0, ready: 0, caches: 0, requests: 0, events: 0 };
 
-/** A process that works for so many turns, and says so by one of its counters; everything moves meanwhile. */
+/** A process that is busy for a number of turns, as reported by one of its counters, with progress in each turn. */
 function working(
   turns: number,
   busy: Partial<Activity>,
   undelivered = 0,
-): Stillness & { left: () => number } {
+): ActivityProbe & { left: () => number } {
   let left = turns;
   void (async () => {
     for (; left > 0; left--) await nextTurn();
@@ -24,22 +24,22 @@ function working(
 }
 
 test.each<[string, Partial<Activity>, number]>([
-  ['a pass', { passes: 1 }, 0],
-  ['a key that could be taken', { ready: 1 }, 0],
-  ['a cache with items in hand', { caches: 1 }, 0],
+  ['a running reconcile', { passes: 1 }, 0],
+  ['a ready key', { ready: 1 }, 0],
+  ['a cache with unapplied items', { caches: 1 }, 0],
   ['a request', { requests: 1 }, 0],
   ['an Event', { events: 1 }, 0],
-  ['a watch event that was not delivered', {}, 1],
-])('%s is waited for, however many turns it takes', async (_what, busy, undelivered) => {
+  ['an undelivered watch event', {}, 1],
+])('waits any number of turns for %s', async (_what, busy, undelivered) => {
   const work = working(100, busy, undelivered);
   await settle(work);
   expect(work.left()).toBe(0);
 });
 
 test.each<[string, Partial<Activity>]>([
-  ['a pass that waits for time', { passes: 2, ready: 7 }],
+  ['a reconcile that waits for time', { passes: 2, ready: 7 }],
   ['an Event that waits for its retry', { events: 1 }],
-])('%s keeps nobody, once nothing moves', async (_what, busy) => {
+])('does not wait for %s without progress', async (_what, busy) => {
   await settle({ activities: () => [IDLE, { ...IDLE, ...busy }], undelivered: () => 0, progress: () => 5 });
 });
 
@@ -47,7 +47,7 @@ test.each<[string, Partial<Activity>, number]>([
   ['a request', { requests: 1, passes: 1 }, 0],
   ['a cache', { caches: 1 }, 0],
   ['an undelivered event', {}, 1],
-])('%s that never ends is an error, not idleness', async (_what, busy, undelivered) => {
+])('throws if %s never ends', async (_what, busy, undelivered) => {
   const forEver = {
     activities: () => [{ ...IDLE, ...busy }],
     undelivered: () => undelivered,

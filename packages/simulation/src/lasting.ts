@@ -1,5 +1,5 @@
-// A server ends watches after half an hour or so, to spread load. In a simulation that would only be work: here they last
-// until a fault ends them.
+// Removes the server-side timeout of watches (about half an hour, to spread load), because reconnects are needless work
+// in a simulation. Watches last until a fault breaks them.
 
 import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
 

@@ -1,5 +1,5 @@
-// The simulator as an outsider uses it: nothing is imported but its face and the runtime's. What is between the marks is
-// what README.md shows.
+// Uses the simulator only through the public exports of the simulation and the runtime. README.md shows the code between
+// the marks.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -33,7 +33,7 @@ const janitor = defineController<ConfigMap>({
 });
 // --- end
 
-test('the example of README.md', async () => {
+test('the example in README.md works', async () => {
   // --- story
   const cluster = await simulate({ compose: () => ({ controllers: [janitor] }), seed: 1 });
   await cluster.apply(`
@@ -57,13 +57,13 @@ test('the example of README.md', async () => {
   // --- end
 });
 
-test('a cluster without anything begins at a known instant', async () => {
+test('an empty cluster starts at a fixed time', async () => {
   const cluster = await simulate();
   expect(cluster.clock.now()).toBe(VIRTUAL_START);
   await cluster.close();
 });
 
-test('README.md shows exactly this', () => {
+test('README.md contains exactly the code of this example', () => {
   const source = readFileSync(new URL(import.meta.url), 'utf8');
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   for (const mark of ['controller', 'story']) {

@@ -1,4 +1,4 @@
-// The face of the simulator: what somebody who tests a controller imports, as `lapse/sim`.
+// The public exports of the simulator for tests of controllers, published as `lapse/sim`.
 
 export { VIRTUAL_START } from '@lapse/base/virtualClock';
 export type { CustomKind } from '@lapse/kube/api/kinds/customKind';

@@ -57,7 +57,7 @@ function make() {
   };
 }
 
-test('a wait is told once, and again when it moves', () => {
+test('a wait has one line, and another when the deadline changes', () => {
   const { pass, lines, at } = make();
   pass(waitUntil(at(60), 'ttl'));
   pass(waitUntil(at(60), 'ttl'));
@@ -65,7 +65,7 @@ test('a wait is told once, and again when it moves', () => {
   expect(lines()).toEqual(['waiting until +01:00 (ttl)', 'waiting until +01:30 (ttl was extended)']);
 });
 
-test('every outcome but settled has a line; of refusals the reason', () => {
+test('every outcome but settled has a line, and API errors show their reason', () => {
   const { pass, lines } = make();
   pass(settled());
   pass(again('contended'));
@@ -80,7 +80,7 @@ test('every outcome but settled has a line; of refusals the reason', () => {
   ]);
 });
 
-test('lag is measured against the last deadline that came, of all who waited', () => {
+test('the lag is measured from the last due deadline of all controllers', () => {
   const { pass, change, lines, at, goes } = make();
   pass(waitUntil(at(10), 'safety'), 'one');
   pass(waitUntil(at(60), 'ttl'), 'two');
@@ -90,7 +90,7 @@ test('lag is measured against the last deadline that came, of all who waited', (
   expect(lines().at(-1)).toBe('deleted lag=5s');
 });
 
-test('a deadline that was given up does not count, one that is due does', () => {
+test('a dropped deadline does not count for the lag, a due one does', () => {
   const { pass, change, lines, at, goes } = make();
   pass(waitUntil(at(10), 'ttl'), 'one');
   pass(waitUntil(at(600), 'ttl'), 'two');
@@ -101,7 +101,7 @@ test('a deadline that was given up does not count, one that is due does', () => 
   expect(lines().at(-1)).toBe('deleted lag=2s');
 });
 
-test('before any deadline the lag is negative; without one there is none; a hold is no deadline', () => {
+test('the lag is negative before a deadline and empty without one, and a hold is not a deadline', () => {
   const early = make();
   early.pass(waitUntil(early.at(10), 'ttl'));
   early.change({});
@@ -112,7 +112,7 @@ test('before any deadline the lag is negative; without one there is none; a hold
   expect(free.lines().at(-1)).toBe('deleted');
 });
 
-test('an end that took no time is one line; one that took time is two', () => {
+test('a deletion has one line if it took no time, otherwise two', () => {
   const quick = make();
   quick.pass(waitUntil(quick.at(0), 'ttl'));
   quick.change({}, { deletionTimestamp: 'x', finalizers: ['f'] });
@@ -126,7 +126,7 @@ test('an end that took no time is one line; one that took time is two', () => {
   expect(slow.lines()).toEqual(['terminating waits for f', 'deleted']);
 });
 
-test('uids are told as whose they are', () => {
+test('uids are replaced by the names of their objects', () => {
   const { pass, change, lines } = make();
   const uid = '0a1b2c3d-0000-4000-8000-000000000001';
   change({}, { uid });

@@ -1,5 +1,5 @@
-// Puts the timeline together: hears of passes, of what the server accepted and of what it refused, and remembers for each
-// object what was waited for, which is what the lag of an end is measured against.
+// Builds the timeline from reconciles, accepted changes and rejected requests. Keeps the deadlines of each object to
+// compute the lag of its deletion.
 
 import { type Instant, instant, isDue, minus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -9,13 +9,13 @@ import type { PassRecord } from '@lapse/runtime/worker';
 import type { Change } from './history.ts';
 import { refText } from './refs.ts';
 import { isWrite } from './seen.ts';
-import { type Said, tellChange, tellRefusal, tellWait } from './tell.ts';
+import { describeChange, describeRefusal, describeWait, type TimelineEntry } from './tell.ts';
 import { lengthText, type Timeline } from './timeline.ts';
 import type { RequestRecord } from './wire.ts';
 
 export interface SimulatedPass extends PassRecord {
   readonly controller: string;
-  /** When it ended, true time. */
+  /** When the reconcile ended, in simulation time. */
   readonly at: Instant;
 }
 
@@ -28,16 +28,16 @@ export class Narrator {
   readonly #timeline: Timeline;
   readonly #now: () => Instant;
   readonly #kindOf: (controller: string) => Kind | undefined;
-  /** By controller and object: several controllers may wait for the same object. */
+  /** By object and controller, because several controllers may wait for the same object. */
   readonly #waits = new Map<string, Map<string, Wait>>();
   /** Names of objects by uid. */
   readonly #names = new Map<string, string>();
-  /** Objects that finished at this instant with a time to live: that they wait for it goes without saying. */
+  /** Objects with a TTL that finished at this instant: the line that they wait for the TTL would be redundant. */
   readonly #finished = new Map<string, Instant>();
 
   readonly #tells: 'every wait' | undefined;
 
-  /** `tells`: also that what has just finished waits for its time to live, which on a clock that stands goes without saying. */
+  /** `tells`: also report the TTL wait of an object that has just finished, which is redundant on a virtual clock. */
   constructor(
     timeline: Timeline,
     now: () => Instant,
@@ -79,7 +79,9 @@ export class Narrator {
     if (uid !== undefined) this.#names.set(uid, name);
     const ref = refText(change.kind, namespace === undefined ? { name } : { namespace, name });
     const lag = this.#lag(ref, change.serverAt);
-    for (const said of change.after === undefined ? this.#end(ref, change, lag) : tellChange(change, lag)) {
+    for (const said of change.after === undefined
+      ? this.#end(ref, change, lag)
+      : describeChange(change, lag)) {
       if (said.detail.startsWith('ttl=')) this.#finished.set(ref, change.at);
       this.#say(ref, said);
     }
@@ -88,16 +90,16 @@ export class Narrator {
 
   answer(record: RequestRecord, kindName: (record: RequestRecord) => string): void {
     if (!isWrite(record) || record.name === undefined) return;
-    const said = tellRefusal(record);
+    const said = describeRefusal(record);
     const { namespace, name } = record;
     if (said !== undefined)
       this.#say(refText(kindName(record), namespace === undefined ? { name } : { namespace, name }), said);
   }
 
-  /** An end that took no time is one line, whatever it took. */
-  #end(ref: string, change: Change, lag: string): Said[] {
+  /** A deletion that took no time is one line, regardless of its steps. */
+  #end(ref: string, change: Change, lag: string): TimelineEntry[] {
     const began = this.#timeline.retract(this.#withoutUids(ref), change.at, 'terminating');
-    const said = tellChange(change, lag);
+    const said = describeChange(change, lag);
     if (began === undefined) return said;
     return said.map(({ action }) => ({ action, detail: began.detail.replace(/ ?waits for .*/, '') }));
   }
@@ -112,18 +114,18 @@ export class Narrator {
     if (goesWithoutSaying && this.#tells !== 'every wait') return;
     this.#say(
       ref,
-      tellWait(wait, before, (at) => this.#timeline.stamp(at)),
+      describeWait(wait, before, (at) => this.#timeline.stamp(at)),
     );
   }
 
-  /** A deadline that is not waited for any more; one that is due may be what the end is about to come from. */
+  /** Drops a deadline that a controller no longer waits for. A due deadline is kept: it may cause the coming deletion. */
   #forget(ref: string, controller: string): void {
     const waits = this.#waits.get(ref);
     const wait = waits?.get(controller);
     if (wait !== undefined && !isDue(wait.at, this.#now())) waits!.delete(controller);
   }
 
-  /** How long after the last instant that somebody waited for; negative when nothing was due. */
+  /** Time since the last deadline of any controller; negative if no deadline was due. */
   #lag(ref: string, now: Instant): string {
     const all = [...(this.#waits.get(ref)?.values() ?? [])].filter(({ why }) => !why.startsWith('held'));
     if (all.length === 0) return '';
@@ -132,16 +134,16 @@ export class Narrator {
     return `lag=${lengthText(minus(now, instant(from)))}`;
   }
 
-  #say(ref: string, { action, detail }: Said): void {
+  #say(ref: string, { action, detail }: TimelineEntry): void {
     const [named, told] = [this.#withoutUids(ref), this.#withoutUids(detail)];
     this.#timeline.add({ at: this.#now(), ref: named, action, detail: told });
   }
 
-  /** Uids differ from story to story; whose they are does not. */
+  /** Replaces uids, which differ between runs, by the names of their objects. */
   #withoutUids = (text: string): string => text.replace(UUID, (uid) => `<${this.#names.get(uid) ?? 'uid'}>`);
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Uids and versions do not belong into a timeline; of refusals the reason is enough. */
+/** The timeline contains no uids and versions. For API errors the reason is enough. */
 const causeText = (cause: Error): string =>
   cause instanceof ApiError ? cause.reason : (cause.message.split('\n')[0] ?? '');

@@ -1,4 +1,4 @@
-// What a simulated cluster is made of, and who is told of what happens in it.
+// The options of a simulation.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Log } from '@lapse/base/log';
@@ -10,20 +10,20 @@ import type { Simulation } from './simulate.ts';
 import type { RequestRecord } from './wire.ts';
 
 export interface SimulationOptions {
-  /** Puts the process under test together; called again for every start of it. */
+  /** Creates the controllers of the process under test. Called at every start of the process. */
   readonly compose?: Compose;
   /** Kinds that are served from the start. */
   readonly kinds?: readonly CustomKind[];
-  /** They have a manager and a connection of their own, without faults. */
+  /** Simulated controllers, with their own manager and a connection without faults. */
   readonly standins?: readonly ControllerDefinition[];
   readonly seed?: number;
   readonly start?: Instant;
-  /** Furnishes the world before anybody acts in it; admission is in force already. */
+  /** Fills the cluster before any controller starts. Admission functions are already active. */
   readonly prepare?: (simulation: Simulation) => Promise<void>;
-  /** Hears of every request of the process as it is made, in the context of whoever makes it. */
+  /** Called for every request of the process, in the async context of the caller. */
   readonly onRequest?: (record: RequestRecord) => void;
-  /** Hears of everything the server accepted, as it happens. */
+  /** Called for every change that the server accepted. */
   readonly onChange?: (change: Change) => void;
-  /** Of the process under test. */
+  /** The log of the process under test. */
   readonly log?: Log;
 }

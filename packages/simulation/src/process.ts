@@ -1,5 +1,5 @@
-// One life of the process under test: its clock, its connection, its client, and the manager with the controllers it was
-// composed of. It ends by being stopped, or by being killed.
+// One run of the process under test: its clock, connection, client and manager with its controllers. It ends with `stop`
+// or `kill`.
 
 import type { ApiServer } from '@lapse/apiserver/server';
 import type { Clock } from '@lapse/base/clock';
@@ -22,32 +22,32 @@ import type { PassRecord } from '@lapse/runtime/worker';
 import type { SkewedClock } from './skewedClock.ts';
 import type { Wire } from './wire.ts';
 
-/** What a process gives to those who put it together. */
+/** What a process provides to `compose`. */
 export interface Process {
   readonly clock: Clock;
   readonly random: Random;
   readonly client: Client;
   readonly registry: Registry;
   readonly log: Log;
-  /** Fed by every answer that `client` gets. */
+  /** Updated with every response of `client`. */
   readonly skew: Skew;
-  /** A client that says it acts as somebody else. */
+  /** A client that impersonates another user. */
   clientAs(who: Impersonation): Client;
 }
 
 export interface Composition {
   readonly controllers: readonly ControllerDefinition[];
-  /** In force while the process runs. */
+  /** Active while the process runs. */
   readonly admission?: readonly AdmissionFunction[];
-  /** Unset: decisions use the process's own clock. */
+  /** Default: decisions use the clock of the process. */
   readonly time?: DecisionTime;
-  /** Every write carries dryRun. */
+  /** All writes use dryRun. */
   readonly dryRun?: boolean;
 }
 
 export type Compose = (process: Process) => Composition;
 
-/** Who may act: this process, until told otherwise. */
+/** The simulated leader election. The process leads until `set(false)`. */
 class Leadership implements Elector {
   #on: { gained(): void; lost(): void } | undefined;
   #held = true;
@@ -143,13 +143,13 @@ export class Life {
     this.manager.start();
   }
 
-  /** As on SIGTERM. */
+  /** Like SIGTERM. */
   async stop(): Promise<void> {
     await this.manager.stop();
     this.kill();
   }
 
-  /** As with SIGKILL: what was sent may be carried out, nothing comes back. */
+  /** Like SIGKILL: the server may handle sent requests, but the process receives no response. */
   kill(): void {
     this.wire.cut();
     this.clock.switchOff();

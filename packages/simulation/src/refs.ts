@@ -1,5 +1,5 @@
-// Names for objects as people write them: `job/report`, `team-a/job/report`, `node/n1`. Without a namespace it is
-// `default`; the kind may be its name, plural, singular or short name.
+// Object references as in kubectl: `job/report`, `team-a/job/report`, `node/n1`. The default namespace is `default`. The
+// kind may be its name, plural, singular or short name.
 
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
@@ -27,7 +27,7 @@ export function parseRef(text: string): Ref {
     : { namespace: first, kind: second, name: third };
 }
 
-/** How an object is called in timelines. */
+/** The name of an object in timelines. */
 export function refText(kind: string, key: ObjectKey): string {
   const short = `${kind.toLowerCase()}/${key.name}`;
   return key.namespace === undefined || key.namespace === DEFAULT_NAMESPACE
@@ -42,10 +42,10 @@ export async function findRef(discovery: Discovery, text: string): Promise<Found
   return { kind, key: kind.namespaced ? { namespace, name } : { name } };
 }
 
-/** `jobs.batch` names the group as well. */
+/** `jobs.batch` includes the group. */
 async function findKind(discovery: Discovery, word: string): Promise<Kind> {
-  for (const look of [() => {}, () => discovery.invalidate()]) {
-    look();
+  for (const prepare of [() => {}, () => discovery.invalidate()]) {
+    prepare();
     const hit = pick(await discovery.all(), word.toLowerCase());
     if (hit !== undefined) return plain(hit);
   }
@@ -58,7 +58,7 @@ function pick(all: readonly ServedKind[], word: string): ServedKind | undefined 
       (name) => name === word || `${name}.${kind.group}` === word,
     );
   const hits = all.filter(answersTo);
-  // Events are served by two groups, and are the same objects.
+  // Two API groups serve the same Events.
   return hits.find(({ group }) => group === '') ?? hits[0];
 }
 

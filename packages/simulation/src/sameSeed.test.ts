@@ -1,4 +1,4 @@
-// The same seed gives the same history, byte for byte: uids, versions, jitter, the order of everything.
+// The same seed gives the same history, byte for byte: uids, versions, jitter and order.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -41,12 +41,12 @@ async function story(seed: number): Promise<string> {
   }
 }
 
-test.each([1, 2, 3])('seed %d, twice', async (seed) => {
+test.each([1, 2, 3])('seed %d gives the same history twice', async (seed) => {
   const first = await story(seed);
   expect(first.length).toBeGreaterThan(10_000);
   expect((await story(seed)) === first).toBe(true);
 });
 
-test('another seed, another history', async () => {
+test('different seeds give different histories', async () => {
   expect((await story(4)) === (await story(5))).toBe(false);
 });

@@ -38,7 +38,7 @@ test.each<[string, object]>([
   expect(see(line)).toMatchObject(parts);
 });
 
-describe('which requests are meant to change something', () => {
+describe('isWrite', () => {
   test.each<[string, boolean]>([
     ['GET /api/v1/pods', false],
     ['POST /api/v1/namespaces/n/pods', true],
@@ -52,7 +52,7 @@ describe('which requests are meant to change something', () => {
   });
 });
 
-describe('a matcher names a verb, a resource, an object', () => {
+describe('compileMatcher', () => {
   const DELETE = 'DELETE /apis/batch/v1/namespaces/n/jobs/a';
   const STATUS = 'PATCH /apis/batch/v1/namespaces/n/jobs/a/status';
   test.each<[string, string, boolean]>([
@@ -70,10 +70,10 @@ describe('a matcher names a verb, a resource, an object', () => {
     ['*', 'GET /version', true],
     ['watch', 'GET /api/v1/pods?watch=1', true],
     ['GET', 'GET /api/v1/pods?watch=1', true],
-  ])('%s meets %s: %s', (matcher, line, expected) => {
+  ])('%s matches %s: %s', (matcher, line, expected) => {
     expect(compileMatcher(matcher)(see(line))).toBe(expected);
   });
-  test.each(['', '  ', 'a b c d'])('%j is none', (matcher) => {
+  test.each(['', '  ', 'a b c d'])('rejects the matcher %j', (matcher) => {
     expect(() => compileMatcher(matcher)).toThrow(/is not "VERB"/);
   });
 });

@@ -1,4 +1,4 @@
-// A request as people speak of it: which verb, of what. Read off the method and the path, nothing else.
+// Parses the Kubernetes verb and resource of a request from its method and path.
 
 import type { HttpRequest } from '@lapse/kube/api/http';
 
@@ -19,10 +19,10 @@ export interface SeenRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: string;
-  /** Empty for the core group, and for paths that are no resource. */
+  /** Empty for the core group and for non-resource paths. */
   readonly group: string;
   readonly version: string;
-  /** The plural; empty for paths that are no resource. */
+  /** The plural name; empty for non-resource paths. */
   readonly resource: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -31,7 +31,7 @@ export interface SeenRequest {
 }
 
 const RESOURCE = /^\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))\/(?<rest>.+)$/;
-/** Below /api/v1/namespaces/x these belong to the namespace itself. */
+/** Subresources of the namespace itself, below /api/v1/namespaces/x. */
 const OF_NAMESPACES = new Set(['status', 'finalize']);
 
 export function seeRequest(request: HttpRequest): SeenRequest {
@@ -85,14 +85,14 @@ function verbOf(method: string, named: boolean, watch: boolean): Verb {
 }
 
 const READS = new Set<Verb>(['get', 'list', 'watch', 'other']);
-/** Resources that are questions, or that say what happened: writing them changes nothing anybody decides on. */
-const ASIDE = /reviews$|^events$|^leases$/;
+/** Reviews, Events and Leases: writing them does not change the state that controllers decide on. */
+const SIDE_RESOURCES = /reviews$|^events$|^leases$/;
 
-/** Whether it is meant to change the state of the cluster. */
+/** Whether the request is meant to change the state of the cluster. */
 export const isWrite = (request: SeenRequest): boolean =>
-  !READS.has(request.verb) && !ASIDE.test(request.resource);
+  !READS.has(request.verb) && !SIDE_RESOURCES.test(request.resource);
 
-/** Which requests a fault is for: `'DELETE'`, `'delete jobs'`, `'patch jobs/status'`, or a question. */
+/** Selects the requests of a fault: `'DELETE'`, `'delete jobs'`, `'patch jobs/status'`, or a predicate. */
 export type Matcher = string | ((request: SeenRequest) => boolean);
 
 export function compileMatcher(matcher: Matcher): (request: SeenRequest) => boolean {

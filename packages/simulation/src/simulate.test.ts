@@ -9,7 +9,7 @@ import { endingAt, expiring, note, simulated } from './expiring.testkit.ts';
 import { normalize } from './timeline.ts';
 
 test(
-  'what is due ends at its instant, not at the end of the step; one line each',
+  'objects are deleted at their deadline, not at the end of the step, with one line each',
   simulated(async (simulation) => {
     await simulation.apply([note('a', minutes(10)), note('b', minutes(5), 'kube-system'), note('c')]);
     await simulation.timePasses(hours(1));
@@ -31,7 +31,7 @@ test(
 );
 
 test(
-  'ten thousand hours of an idle cluster cost nothing: there is not one wake in them',
+  'an idle cluster has no wake-up in ten thousand hours',
   simulated(async (simulation) => {
     await simulation.apply(note('a', hours(9999)));
     await simulation.timePasses(hours(10_000));
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  '`until` stops at the instant something comes true, and says how long it took',
+  '`until` stops when the predicate holds and returns the elapsed time',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     const gone = async () => (await simulation.get('cm/a')) === undefined;
@@ -51,7 +51,7 @@ test(
 );
 
 test(
-  'a process that was stopped in order does nothing; the next one finds everything overdue',
+  'a stopped process does nothing, and the next one handles all overdue objects',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     await simulation.stop();
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  'a process that was killed has no timers, no watches and no answers',
+  'a killed process has no timers, no watches and receives no responses',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.crash();
@@ -73,7 +73,7 @@ test(
     await simulation.timePasses(hours(1));
     expect(simulation.requests).toHaveLength(length);
     expect(simulation.server.undelivered()).toBe(0);
-    // What is left are the simulator's own watches, which end in thirty years.
+    // Only the simulator's own watches are left, which end in thirty years.
     expect(simulation.clock.next()! - simulation.clock.now()).toBeGreaterThan(hours(24 * 365));
     await simulation.restart();
     expect(await simulation.get('cm/b')).toBeUndefined();
@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  'killed between the request and its answer: carried out, and nobody knows',
+  'the server handles a request of a process that is killed before the response',
   simulated(async (simulation) => {
     simulation.faults.answer('DELETE', { hang: 'after' });
     await simulation.apply(note('a', minutes(10)));
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'a clock that is ahead deletes early, which the history tells by the server’s time',
+  'a process whose clock is ahead deletes early by the server’s time',
   simulated(async (simulation) => {
     await simulation.skewProcess(seconds(90));
     await simulation.apply(note('a', minutes(10)));
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'a clock that is set forward wakes what is due by it; set back, everything is looked at again',
+  'timers fire when the clock is set forward, and everything is reconciled when it is set back',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     await simulation.jumpProcess(minutes(11));
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  'the server’s clock stamps objects, and is not the process’s',
+  'timestamps of objects come from the server’s clock, not from the process’s',
   simulated(async (simulation) => {
     await simulation.skewServer(minutes(-5));
     await simulation.apply(note('a'));
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'without leadership nothing is done; with it, what was missed',
+  'the process does nothing without leadership and catches up when it leads again',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     await simulation.setLeading(false);
@@ -142,7 +142,7 @@ test(
 );
 
 test(
-  'a controller does only what it declares',
+  'a request outside the declared rights fails',
   simulated(
     async (simulation) => {
       await simulation.apply(note('a', minutes(0)));
@@ -170,7 +170,7 @@ const labeller = defineController<ConfigMap>({
 }) as ControllerDefinition;
 
 test(
-  'the double run shows whoever writes without need',
+  'the double run detects a controller that writes needlessly',
   simulated(
     async (simulation) => {
       await simulation.apply([note('a'), note('b')]);
@@ -195,7 +195,7 @@ const finisher = defineController<ConfigMap>({
 }) as ControllerDefinition;
 
 test(
-  'stand-ins are bystanders: no faults reach them, their writes are not ours',
+  'faults do not affect simulated controllers, and their writes are not counted for the process',
   simulated(
     async (simulation) => {
       simulation.faults.answer('*', 500, { times: Number.POSITIVE_INFINITY });
@@ -224,7 +224,7 @@ const gadget = defineCustomKind({
 });
 
 test(
-  'kinds of our own are served from the start, YAML is understood, and a status is written too',
+  'custom kinds are served from the start, and YAML manifests are applied with their status',
   simulated(
     async (simulation) => {
       await simulation.apply(`
@@ -252,7 +252,7 @@ metadata: { name: other }
 );
 
 test(
-  'admission is in force while the process runs',
+  'admission functions are active while the process runs',
   simulated(
     async (simulation) => {
       await expect(simulation.apply(note('a'))).rejects.toThrow('no ConfigMaps today');
@@ -275,7 +275,7 @@ test(
   ),
 );
 
-test('names that mean nothing are refused in words', async () => {
+test('invalid object references are rejected with a message', async () => {
   await simulated(async (simulation) => {
     await expect(simulation.get('report')).rejects.toThrow('is not "kind/name"');
     await expect(simulation.get('thing/report')).rejects.toThrow('no kind called "thing"');

@@ -1,5 +1,5 @@
-// A cluster in a process: the embedded server, stand-ins for what a bare server lacks, and the process under test, all on
-// one virtual clock. The same seed gives the same history.
+// A simulated cluster in one process: the embedded API server, simulated cluster controllers and the process under test,
+// all on one virtual clock. The same seed gives the same history.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
@@ -29,13 +29,13 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly start: Instant;
   readonly server: ApiServer;
   readonly faults = new Faults();
-  /** A person's hands, by kind and key. */
+  /** A user's client. */
   readonly user: Client;
-  /** A person's hands, by name. */
+  /** The actions of a user, by object name. */
   readonly hands: Hands;
   /** Every request of the process under test. */
   readonly requests: RequestRecord[] = [];
-  /** Every pass of the process under test. */
+  /** Every reconcile of the process under test. */
   readonly passes: SimulatedPass[] = [];
   readonly #serverClock: SkewedClock;
   readonly #options: SimulationOptions;
@@ -94,20 +94,20 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     });
   }
 
-  /** What the server accepted, in order. */
+  /** The changes that the server accepted, in order. */
   get changes(): readonly Change[] {
     return this.#history.changes;
   }
-  /** What the process that runs, or ran last, is made of. */
+  /** The controllers of the current or last process. */
   get controllers(): readonly ControllerDefinition[] {
     return this.#lastLife?.controllers ?? [];
   }
-  /** Whether the process under test is up. */
+  /** Whether the process under test is running. */
   get running(): boolean {
     return this.#life !== undefined;
   }
 
-  /** The metrics of the process that runs, or ran last. */
+  /** The metrics of the current or last process. */
   get registry(): Registry {
     if (this.#lastLife === undefined) throw new Error('there was no process yet');
     return this.#lastLife.manager.registry;
@@ -118,7 +118,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   delete: Hands['delete'] = (ref, options) => this.#then(this.hands.delete(ref, options));
   get: Hands['get'] = (ref) => this.hands.get(ref);
 
-  /** Lets everything come to rest that is due by now; no time passes. */
+  /** Waits until all work that is due now is done. Time does not advance. */
   settle = (): Promise<void> => this.clock.advance(millis(0), this.#rest);
 
   #rest = (): Promise<void> =>
@@ -130,12 +130,12 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   #others = (): number => this.changes.length + this.#standins.passes;
 
-  /** Time passes, from one due instant to the next; everything comes to rest in between. */
+  /** Advances the clock from one due instant to the next, and finishes all due work at each. */
   async timePasses(length: Millis): Promise<void> {
     await this.clock.advance(length, this.#rest);
   }
 
-  /** Time passes until something is the case, looked at whenever everything is at rest. Says how long it took. */
+  /** Advances the clock until the predicate holds; checks it whenever all due work is done. Returns the elapsed time. */
   async until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis> {
     const began = this.clock.now();
     const end = plus(began, limit);
@@ -149,12 +149,12 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     throw new Error(`it did not come true within ${limit / 1000} s`);
   }
 
-  /** Requests of the process that were meant to change something. */
+  /** Requests of the process that are meant to change the cluster. */
   writes = (): RequestRecord[] => this.requests.filter(isWrite);
 
   timeline = (): string => this.#timeline.text();
 
-  /** The process's wall clock against the true one; timers follow it. */
+  /** Sets the offset of the process's wall clock from simulation time. Its timers follow. */
   async skewProcess(offset: Millis): Promise<void> {
     const back = offset < this.#processOffset;
     this.#processOffset = offset;
@@ -162,17 +162,17 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     if (back) this.#life?.manager.timers.lookAgain();
     await this.settle();
   }
-  /** The process's wall clock is set by this much. */
+  /** Changes the process's wall clock by this much. */
   jumpProcess = (by: Millis): Promise<void> => this.skewProcess(millis(this.#processOffset + by));
-  /** The server's wall clock against the true one. */
+  /** Sets the offset of the server's wall clock from simulation time. */
   async skewServer(offset: Millis): Promise<void> {
     this.#serverClock.set(offset);
     await this.settle();
   }
-  /** By the server's clock, which is the one that guarantees are judged by. */
+  /** The time of the server's clock, which the guarantees refer to. */
   serverNow = (): Instant => this.#serverClock.now();
 
-  /** Another process leads now (false), or this one again (true). */
+  /** Takes the leadership away from the process (false) or gives it back (true). */
   async setLeading(leading: boolean): Promise<void> {
     this.#life?.leadership.set(leading);
     await this.settle();
@@ -184,14 +184,14 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     this.#life = undefined;
   }
 
-  /** Stops the process in order, if it runs, and starts a new one. */
+  /** Stops the process gracefully if it runs, and starts a new one. */
   async restart(): Promise<void> {
     await this.stop();
     this.#startProcess();
     await this.settle();
   }
 
-  /** Stops the process in order. It may take some (virtual) seconds when requests hang. */
+  /** Stops the process gracefully. Takes some (virtual) seconds if requests hang. */
   async stop(): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
@@ -206,7 +206,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     this.#life = undefined;
   }
 
-  /** Everything is looked at once more, now. A controller that has done its work has nothing to write. */
+  /** Reconciles every object once more. A controller that has done its work writes nothing. */
   async doubleRun(): Promise<DoubleRun> {
     const { passes, requests, settle } = this;
     if (this.#life === undefined) return { objects: 0, reconciled: 0, writes: [] };
@@ -223,7 +223,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     await this.server.close();
   }
 
-  /** For simulate(). */
+  /** Called by simulate(). */
   async begin(): Promise<void> {
     const { kinds = [], prepare } = this.#options;
     if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));

@@ -13,14 +13,14 @@ const make = (offset = 0) => {
   return { truth, clock, woken, wake };
 };
 
-test('a clock that is ahead wakes early, by as much', async () => {
+test('timers of a clock that is ahead fire early by the offset', async () => {
   const { truth, woken, wake } = make(3000);
   wake(10_000);
   await truth.advance(millis(20_000));
   expect(woken).toEqual([7000]);
 });
 
-test('set forward, what is due by it is woken at once; set back, it waits longer', async () => {
+test('due timers fire at once when the clock is set forward and later when it is set back', async () => {
   const { truth, clock, woken, wake } = make();
   wake(10_000);
   wake(30_000);
@@ -33,14 +33,14 @@ test('set forward, what is due by it is woken at once; set back, it waits longer
   expect(woken).toEqual([1000, 35_000]);
 });
 
-test('the monotonic clock is not set', () => {
+test('setting the wall clock does not change the monotonic clock', () => {
   const { truth, clock } = make();
   clock.set(millis(-9000));
   expect(clock.elapsed()).toBe(truth.elapsed());
   expect(clock.offset).toBe(-9000);
 });
 
-test('what is cancelled is not woken, also after the clock was set', async () => {
+test('a cancelled timer does not fire after the clock was set', async () => {
   const { truth, clock, woken, wake } = make();
   const cancel = wake(1000);
   cancel();
@@ -49,7 +49,7 @@ test('what is cancelled is not woken, also after the clock was set', async () =>
   expect(woken).toEqual([]);
 });
 
-test('switched off, nobody is woken, and nobody can be', async () => {
+test('no timer fires after the clock is switched off', async () => {
   const { truth, clock, woken, wake } = make();
   wake(1000);
   clock.switchOff();

@@ -1,5 +1,5 @@
-// One machine's view of time: the simulation's clock plus an offset that can be set. Whoever waits for an instant is
-// woken when this clock shows it, also when it was set meanwhile. A machine that is switched off wakes nobody.
+// The clock of one machine: the simulation's clock plus an adjustable offset. A timer fires when this clock reaches its
+// instant, even if the clock was set meanwhile. After `switchOff` no timer fires.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Instant, instant, type Millis, millis, plus } from '@lapse/base/instant';
@@ -21,7 +21,7 @@ export class SkewedClock implements Clock {
     this.#offset = offset;
   }
 
-  /** This clock minus the true one. */
+  /** This clock minus the simulation's clock. */
   get offset(): Millis {
     return this.#offset;
   }
@@ -43,7 +43,7 @@ export class SkewedClock implements Clock {
     };
   }
 
-  /** Sets the clock: what is due by it now is woken at once. */
+  /** Sets the offset. Timers that are due by the new time fire at once. */
   set(offset: Millis): void {
     this.#offset = offset;
     for (const wake of this.#wakes) {
@@ -52,7 +52,7 @@ export class SkewedClock implements Clock {
     }
   }
 
-  /** Nobody is woken any more. */
+  /** Cancels all timers for good. */
   switchOff(): void {
     this.#off = true;
     for (const { cancel } of this.#wakes) cancel();

@@ -3,7 +3,7 @@ import { TransportError } from '@lapse/kube/client/transport';
 import { expect, test } from 'vitest';
 import { Streams, type WatchBreak } from './streams.ts';
 
-/** A server's side of a watch, and what the process has received. */
+/** The server's end of a watch and the data that the process received. */
 function open(streams: Streams) {
   const queue: string[] = [];
   let wake = () => {};
@@ -40,7 +40,7 @@ function open(streams: Streams) {
   return { queue, received, reading, send, close, hungUp: () => hungUp };
 }
 
-test('what the server sends arrives, and its end too', async () => {
+test('data and the end of the stream reach the process', async () => {
   const watch = open(new Streams());
   await watch.send('a', 'b');
   watch.close();
@@ -49,7 +49,7 @@ test('what the server sends arrives, and its end too', async () => {
   expect(watch.hungUp()).toBe(1);
 });
 
-test('held back, events leave the server and do not arrive; released, they do', async () => {
+test('held events leave the server but reach the process only after release', async () => {
   const streams = new Streams();
   const watch = open(streams);
   await nextTurn();
@@ -67,7 +67,7 @@ test.each<[WatchBreak, (end: unknown) => void, string | undefined]>([
   ['end', (end) => expect(end).toBe('ended'), undefined],
   ['cut', (end) => expect(end).toBeInstanceOf(TransportError), '{"type":"MODIFIED"'],
   ['gone', (end) => expect(end).toBe('ended'), '"code":410'],
-])('%s: what is under way is lost', async (how, check, lastWords) => {
+])('break by %s loses buffered data', async (how, check, lastWords) => {
   const streams = new Streams();
   const watch = open(streams);
   await watch.send('a');
@@ -84,7 +84,7 @@ test.each<[WatchBreak, (end: unknown) => void, string | undefined]>([
   expect(watch.hungUp()).toBe(1);
 });
 
-test('twice', async () => {
+test('duplicated events arrive twice', async () => {
   const streams = new Streams();
   streams.twice = true;
   const watch = open(streams);

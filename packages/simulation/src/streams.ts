@@ -1,12 +1,12 @@
-// The watches of the process under test, as far as faults go: they can be broken in three ways, and what is under way on
-// them can be held back, which makes the caches of the process stale.
+// Faults of the watches of the process under test. Watches can be broken in three ways, and their events can be held
+// back, which makes the caches of the process stale.
 
 import { TransportError } from '@lapse/kube/client/transport';
 
 /**
- * - `end`: the connection is closed, as a server does that restarts
- * - `cut`: it breaks in the middle of an event
- * - `gone`: the server says that it has forgotten the version (410)
+ * - `end`: the server closes the connection, as on a restart
+ * - `cut`: the connection breaks in the middle of an event
+ * - `gone`: the server returns 410 because the version is compacted
  */
 export type WatchBreak = 'end' | 'cut' | 'gone';
 
@@ -29,7 +29,7 @@ const GONE = Buffer.from(
 export class Streams {
   readonly #open = new Set<Tap>();
   #held: PromiseWithResolvers<void> | undefined;
-  /** Every event arrives twice. */
+  /** Deliver every event twice. */
   twice = false;
 
   break(how: WatchBreak): void {
@@ -44,8 +44,8 @@ export class Streams {
   }
 
   /**
-   * `source` as the process gets it. It is read at once, whether or not the process reads: what is under way is not with
-   * the server any more. `hangUp` tells the server that nobody listens.
+   * Returns the stream that the process receives. `source` is read immediately, even if the process does not read, so that
+   * held events do not stay in the server. `hangUp` closes the connection to the server.
    */
   tap(source: AsyncIterable<Uint8Array>, hangUp: () => void): AsyncIterable<Uint8Array> {
     const tap = new Tap(source);
@@ -77,7 +77,7 @@ export class Streams {
   }
 }
 
-/** What has left the server and not reached the process. */
+/** Buffers the data that the server has sent and the process has not received. */
 class Tap {
   #chunks: Uint8Array[] = [];
   #ended: WatchBreak | undefined;
@@ -91,7 +91,7 @@ class Tap {
     return this.#ended;
   }
 
-  /** What is under way is lost. */
+  /** Ends the stream and drops the buffered data. */
   end(how: WatchBreak): void {
     if (this.#ended !== undefined) return;
     this.#ended = how;
@@ -99,7 +99,7 @@ class Tap {
     this.#wake();
   }
 
-  /** There is something to take, or there will be nothing any more. */
+  /** Resolves when data is available or the stream has ended. */
   async something(): Promise<void> {
     while (this.#chunks.length === 0 && this.#ended === undefined)
       await new Promise<void>((resolve) => {

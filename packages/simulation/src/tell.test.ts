@@ -2,7 +2,7 @@ import { instant } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { Actor, Change } from './history.ts';
-import { tellChange, tellRefusal, tellWait } from './tell.ts';
+import { describeChange, describeRefusal, describeWait } from './tell.ts';
 import type { RequestRecord } from './wire.ts';
 
 const object = (more: Partial<KubeObject> = {}, meta: KubeObject['metadata'] = {}): KubeObject => ({
@@ -23,7 +23,7 @@ const change = (by: Actor, before?: KubeObject, after?: KubeObject, resource = '
   ...(after === undefined ? {} : { after }),
 });
 const said = (one: Change, lag = 'lag=0s') =>
-  tellChange(one, lag).map(({ action, detail }) => `${action} ${detail}`.trim());
+  describeChange(one, lag).map(({ action, detail }) => `${action} ${detail}`.trim());
 const ending = (finalizers: string[] = [], grace?: number) =>
   object(
     {},
@@ -41,21 +41,45 @@ const job = (ttl: number | undefined, ...conditions: object[]) => ({
   spec: ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl },
 });
 
-describe('what the server accepted', () => {
+describe('describeChange', () => {
   test.each<[string, Change, string[]]>([
-    ['what a user creates is known to the user', change('user', undefined, object()), []],
-    ['what a controller creates is not', change('process', undefined, object()), ['created']],
-    ['nor what a stand-in does', change('stand-in', undefined, object()), ['created']],
-    ['deleted by the process, with its lag', change('process', object()), ['deleted lag=0s']],
-    ['by somebody else', change('user', object()), ['deleted by a user']],
-    ['by a stand-in', change('stand-in', object()), ['deleted by a stand-in']],
-    ['by nobody from outside', change('server', object()), ['deleted by the server']],
-    ['it begins to end', change('process', object(), ending(['x/y'])), ['terminating lag=0s waits for x/y']],
-    ['with a grace period', change('user', object(), ending([], 30)), ['terminating by a user within 30s']],
-    ['the end of an end has no second lag', change('process', ending(['x/y'])), ['deleted']],
-    ['a finalizer is taken away', change('user', ending(['x/y']), ending(['x/y', 'z'])), []],
+    ['has no line for an object that a user creates', change('user', undefined, object()), []],
     [
-      'a Job finishes',
+      'has a line for an object that the process creates',
+      change('process', undefined, object()),
+      ['created'],
+    ],
+    [
+      'has a line for an object that a simulated controller creates',
+      change('stand-in', undefined, object()),
+      ['created'],
+    ],
+    ['deleted by the process, with its lag', change('process', object()), ['deleted lag=0s']],
+    ['names the user who deletes an object', change('user', object()), ['deleted by a user']],
+    [
+      'names the simulated controller that deletes an object',
+      change('stand-in', object()),
+      ['deleted by a stand-in'],
+    ],
+    ['names the server that deletes an object', change('server', object()), ['deleted by the server']],
+    [
+      'shows the finalizers of a terminating object',
+      change('process', object(), ending(['x/y'])),
+      ['terminating lag=0s waits for x/y'],
+    ],
+    [
+      'shows the grace period of a terminating object',
+      change('user', object(), ending([], 30)),
+      ['terminating by a user within 30s'],
+    ],
+    [
+      'shows no second lag when a terminating object is removed',
+      change('process', ending(['x/y'])),
+      ['deleted'],
+    ],
+    ['has no line for a finalizer change', change('user', ending(['x/y']), ending(['x/y', 'z'])), []],
+    [
+      'shows the TTL of a finished Job',
       change(
         'user',
         job(600),
@@ -64,23 +88,27 @@ describe('what the server accepted', () => {
       ['finished ttl=10m'],
     ],
     [
-      'without a TTL',
+      'has a line for a finished Job without a TTL',
       change('user', job(undefined), job(undefined, condition('Complete', 'True'))),
       ['finished'],
     ],
-    ['it fails', change('user', job(0), job(0, condition('Failed', 'True'))), ['failed ttl=0s']],
     [
-      'it has finished already',
+      'has a line for a failed Job',
+      change('user', job(0), job(0, condition('Failed', 'True'))),
+      ['failed ttl=0s'],
+    ],
+    [
+      'has no line for a Job that finished before',
       change('user', job(1, condition('Complete', 'True')), job(2, condition('Complete', 'True'))),
       [],
     ],
     [
-      'a Pod finishes',
+      'has a line for a finished Pod',
       change('user', object({ kind: 'Pod' }), object({ kind: 'Pod', status: { phase: 'Succeeded' } })),
       ['finished'],
     ],
     [
-      'a condition comes, or changes its reason; the message does not matter',
+      'has a line for a new condition or reason, but not for a new message',
       change(
         'process',
         withConditions('Pool', condition('Ready', 'False', 'New'), condition('Same', 'True', 'R')),
@@ -92,12 +120,12 @@ describe('what the server accepted', () => {
       ['Ready=False Late'],
     ],
     [
-      'a phase',
+      'has a line for a new phase',
       change('user', object({ status: { phase: 'Pending' } }), object({ status: { phase: 'Bound' } })),
       ['phase=Bound'],
     ],
     [
-      'anything else the process writes, by field',
+      'lists the fields of other changes by the process',
       change(
         'process',
         object({ spec: { a: 1, b: 2 } }),
@@ -105,12 +133,16 @@ describe('what the server accepted', () => {
       ),
       ['updated data, metadata.labels, spec.b'],
     ],
-    ['versions are no change', change('process', object(), object({}, { resourceVersion: '2' })), []],
-    ['what a user writes is known to the user', change('user', object(), object({ spec: {} })), []],
-    ['Events', change('process', undefined, object(), 'events'), []],
-    ['Leases', change('process', object(), object({ spec: {} }), 'leases'), []],
     [
-      'hostile shapes',
+      'ignores changes of the resourceVersion',
+      change('process', object(), object({}, { resourceVersion: '2' })),
+      [],
+    ],
+    ['has no line for an update by a user', change('user', object(), object({ spec: {} })), []],
+    ['ignores Events', change('process', undefined, object(), 'events'), []],
+    ['ignores Leases', change('process', object(), object({ spec: {} }), 'leases'), []],
+    [
+      'ignores objects with unexpected field types',
       change('process', object({ status: { conditions: [null, 3] } }), object({ status: 'x' })),
       ['updated status'],
     ],
@@ -119,7 +151,7 @@ describe('what the server accepted', () => {
   });
 });
 
-describe('what it did not', () => {
+describe('describeRefusal', () => {
   const refused = (status: RequestRecord['status'], reason?: string, message?: string): RequestRecord => ({
     at: instant(0),
     method: 'PATCH',
@@ -153,7 +185,7 @@ describe('what it did not', () => {
     ],
     [refused(502), 'patch refused 502'],
   ])('%#', (record, expected) => {
-    const told = tellRefusal(record);
+    const told = describeRefusal(record);
     expect(told === undefined ? undefined : `${told.action} ${told.detail}`.trim()).toBe(expected);
   });
 });
@@ -163,7 +195,10 @@ test.each<[string, { at: number; why: string } | undefined, string]>([
   ['longer', { at: 50, why: 'ttl' }, 'until 100 (ttl was extended)'],
   ['shorter', { at: 500, why: 'ttl' }, 'until 100 (ttl was shortened)'],
   ['for another reason', { at: 50, why: 'budget' }, 'until 100 (ttl)'],
-])('a controller waits %s', (_rule, before, detail) => {
+])('describeWait: a controller waits %s', (_rule, before, detail) => {
   const earlier = before === undefined ? undefined : { ...before, at: instant(before.at) };
-  expect(tellWait({ at: instant(100), why: 'ttl' }, earlier, String)).toEqual({ action: 'waiting', detail });
+  expect(describeWait({ at: instant(100), why: 'ttl' }, earlier, String)).toEqual({
+    action: 'waiting',
+    detail,
+  });
 });

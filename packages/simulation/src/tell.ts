@@ -1,6 +1,5 @@
-// What is worth a line in the timeline. Things end, begin to end, finish, change their conditions; somebody was refused
-// something; a controller waits for an instant. What a user does is known to the user and is told only when it ends
-// something.
+// Decides which lines the timeline contains: deletions, finished objects, condition changes, rejected requests and waits
+// of controllers. Actions of a user have a line only if they delete something.
 
 import { type Instant, millis } from '@lapse/base/instant';
 import { equal, isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -9,19 +8,19 @@ import type { Change } from './history.ts';
 import { lengthText } from './timeline.ts';
 import type { RequestRecord } from './wire.ts';
 
-export interface Said {
+export interface TimelineEntry {
   readonly action: string;
   readonly detail: string;
 }
 
 const QUIET_RESOURCES = new Set(['events', 'leases', 'customresourcedefinitions', 'apiservices']);
 
-/** `lag` is known when a controller waited for this. */
-export function tellChange(change: Change, lag: string): Said[] {
+/** `lag` is set if a controller waited for this change. */
+export function describeChange(change: Change, lag: string): TimelineEntry[] {
   if (QUIET_RESOURCES.has(change.resource)) return [];
   const { before, after } = change;
   if (after === undefined) return [{ action: 'deleted', detail: endDetail(change, lag) }];
-  const said: Said[] = [];
+  const said: TimelineEntry[] = [];
   if (before === undefined && change.by !== 'user') said.push({ action: 'created', detail: '' });
   if (isEnding(after) && !isEnding(before))
     said.push({ action: 'terminating', detail: join(endDetail(change, lag), waitsFor(after)) });
@@ -35,7 +34,7 @@ export function tellChange(change: Change, lag: string): Said[] {
 
 const join = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');
 
-/** An end that was already told as terminating has no second lag. */
+/** A deletion that already has a `terminating` line shows no second lag. */
 function endDetail({ by, before, after }: Change, lag: string): string {
   const announced = after === undefined && isEnding(before);
   if (by === 'process') return announced ? '' : lag;
@@ -69,8 +68,8 @@ function conditionsOf(object: KubeObject | undefined): ConditionLike[] {
 
 const FINISHED: Readonly<Record<string, string>> = { Complete: 'finished', Failed: 'failed' };
 
-/** Jobs and Pods finish; with the time to live that counts from there. */
-function finishOf(object: KubeObject): Said | undefined {
+/** The line of a finished Job or Pod, with the TTL that starts then. */
+function finishOf(object: KubeObject): TimelineEntry | undefined {
   const status = isObject(object.status) ? object.status : {};
   if (object.kind === 'Pod' && (status.phase === 'Succeeded' || status.phase === 'Failed'))
     return { action: status.phase === 'Failed' ? 'failed' : 'finished', detail: '' };
@@ -85,7 +84,7 @@ function finishOf(object: KubeObject): Said | undefined {
   };
 }
 
-function conditionNews(before: KubeObject | undefined, after: KubeObject): Said[] {
+function conditionNews(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
   const old = new Map(conditionsOf(before).map((condition) => [condition.type, condition]));
   return conditionsOf(after)
     .filter(
@@ -94,7 +93,7 @@ function conditionNews(before: KubeObject | undefined, after: KubeObject): Said[
     .map(({ type, status, reason }) => ({ action: `${type}=${status}`, detail: reason }));
 }
 
-function phaseNews(before: KubeObject | undefined, after: KubeObject): Said[] {
+function phaseNews(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
   const phase = (object: KubeObject | undefined) =>
     isObject(object?.status) && typeof object.status.phase === 'string' ? object.status.phase : '';
   const now = phase(after);
@@ -123,8 +122,8 @@ function changedFields(before: JsonObject, after: JsonObject): string {
 const namesOf = (a: JsonObject, b: JsonObject): string[] =>
   [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
 
-/** A write that the server did not take. */
-export function tellRefusal(record: RequestRecord): Said | undefined {
+/** The line of a write that was rejected or got no response. */
+export function describeRefusal(record: RequestRecord): TimelineEntry | undefined {
   if (typeof record.status !== 'number') return { action: `${record.verb} unanswered`, detail: '' };
   if (record.status < 400) return undefined;
   return { action: `${record.verb} refused`, detail: refusalDetail(record) };
@@ -146,12 +145,12 @@ const fieldsIn = (message: string): string =>
 /** `TooManyRequests` → `too many requests`. */
 const words = (reason: string): string => reason.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-/** What a controller waits for: `until +10:00 (ttl)`; how it moved since it last said so. */
-export function tellWait(
+/** The line of a wait: `until +10:00 (ttl)`, and whether the deadline was extended or shortened. */
+export function describeWait(
   wait: { at: Instant; why: string },
   before: { at: Instant; why: string } | undefined,
   stamp: (at: Instant) => string,
-): Said {
+): TimelineEntry {
   const moved =
     before === undefined || before.why !== wait.why || before.at === wait.at
       ? ''

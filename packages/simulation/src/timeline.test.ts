@@ -15,7 +15,7 @@ const made = (...lines: ReturnType<typeof line>[]): Timeline => {
   return timeline;
 };
 
-test('by time, then by object, then in the order it happened', () => {
+test('lines are sorted by time, then by object, then by insertion', () => {
   const timeline = made(
     line(60_000, 'job/b', 'deleted', 'lag=0s'),
     line(60_000, 'job/a', 'waiting'),
@@ -32,7 +32,7 @@ test('by time, then by object, then in the order it happened', () => {
   );
 });
 
-test('what is said twice at one instant is there once; later it is said again', () => {
+test('a duplicate line at one instant is ignored, but not at a later one', () => {
   const timeline = made(
     line(0, 'a', 'again', 'x'),
     line(0, 'b', 'again', 'x'),
@@ -42,7 +42,7 @@ test('what is said twice at one instant is there once; later it is said again', 
   expect(timeline.lines()).toHaveLength(3);
 });
 
-test('what was said can be taken back, from an action on, at the same instant only', () => {
+test('lines can be retracted from an action on, only at the same instant', () => {
   const timeline = made(
     line(0, 'a', 'ends'),
     line(5, 'a', 'x'),
@@ -56,7 +56,7 @@ test('what was said can be taken back, from an action on, at the same instant on
   expect(timeline.lines()).toHaveLength(2);
 });
 
-test('an empty timeline is an empty text', () => {
+test('an empty timeline gives an empty text', () => {
   expect(made().text()).toBe('');
 });
 
@@ -67,7 +67,7 @@ test.each<[number, string]>([
   [3_600_000, '+60:00'],
   [43_200 * 60_000, '+43200:00'],
   [-1000, '-00:01'],
-])('%d ms after the start is %s', (since, text) => {
+])('formats %d ms after the start as %s', (since, text) => {
   expect(stampOf(since as Millis)).toBe(text);
 });
 
@@ -79,12 +79,12 @@ test.each<[number, string]>([
   [5_400_000, '1h30m'],
   [90_061_000, '1d1h1m1s'],
   [-2000, '-2s'],
-])('%d ms is %s', (length, text) => {
+])('formats the duration %d ms as %s', (length, text) => {
   expect(lengthText(millis(length))).toBe(text);
 });
 
-describe('comparing', () => {
-  test('indentation, the width of columns and empty lines do not matter; single spaces do', () => {
+describe('normalize', () => {
+  test('ignores indentation, column width and empty lines, but keeps single spaces', () => {
     expect(normalize('\n   a    b c  \n\n  d\n')).toBe('a  b c\nd');
   });
 });

@@ -1,5 +1,5 @@
-// The timeline: one line per outcome, by time and then by object, without uids and versions, so that the same story gives
-// the same text. What a line says is decided in tell.ts; here it is kept and laid out.
+// The timeline: one line per outcome, ordered by time and then by object, without uids and versions, so that equal runs
+// give equal texts. tell.ts decides the content of a line; this file stores and formats it.
 
 import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
 
@@ -16,7 +16,7 @@ export interface Line {
 export class Timeline {
   readonly #start: Instant;
   #lines: Line[] = [];
-  /** What was last said of an object, all at one instant. */
+  /** The last lines of an object, all at the same instant. */
   readonly #lastOf = new Map<string, Line[]>();
   readonly #retracted = new Set<Line>();
 
@@ -24,7 +24,7 @@ export class Timeline {
     this.#start = start;
   }
 
-  /** The same thing said again at the same instant is said once. */
+  /** Adds a line. Ignores a duplicate at the same instant. */
   add(line: Line): void {
     const last = this.#lastOf.get(line.ref);
     const isNew = last === undefined || last[0]!.at !== line.at;
@@ -34,7 +34,7 @@ export class Timeline {
     this.#lines.push(line);
   }
 
-  /** Takes back what was said of an object at this instant from the first line with that action on; gives that line. */
+  /** Removes the lines of an object at this instant, starting at the first with that action. Returns that first line. */
   retract(ref: string, at: Instant, action: string): Line | undefined {
     const last = this.#lastOf.get(ref);
     const from = last?.[0]?.at === at ? last.findIndex((line) => line.action === action) : -1;
@@ -45,7 +45,7 @@ export class Timeline {
     return taken[0];
   }
 
-  /** Sorted by time, then by object; what happened to one object at one instant stays in its order. */
+  /** Sorted by time, then by object. Lines of one object at one instant keep their order. */
   lines(): Line[] {
     if (this.#retracted.size > 0) this.#lines = this.#lines.filter((line) => !this.#retracted.has(line));
     this.#retracted.clear();
@@ -55,7 +55,7 @@ export class Timeline {
       .map(({ line }) => line);
   }
 
-  /** Columns, as people read them. */
+  /** The timeline as text in columns. */
   text(): string {
     const lines = this.lines();
     const widest = (column: (line: Line) => string) =>
@@ -69,7 +69,7 @@ export class Timeline {
       .join('\n');
   }
 
-  /** `+mm:ss` since the start; the fraction of a second is cut. */
+  /** `+mm:ss` since the start, without fractions of a second. */
   stamp(at: Instant): string {
     return stampOf(minus(at, this.#start));
   }
@@ -85,7 +85,7 @@ export function stampOf(since: Millis): string {
   return `${sign}${two(Math.floor(whole / 60))}:${two(whole % 60)}`;
 }
 
-/** A length in the largest units that fit: `0s`, `1.5s`, `10m`, `1h30m`, `30d`. */
+/** A duration in the largest units that fit: `0s`, `1.5s`, `10m`, `1h30m`, `30d`. */
 export function lengthText(length: Millis): string {
   if (length < 0) return `-${lengthText(millis(-length))}`;
   const units: [string, number][] = [
@@ -104,7 +104,7 @@ export function lengthText(length: Millis): string {
   return `${text}${Number((rest / 1000).toFixed(3))}s`;
 }
 
-/** For comparing: every line trimmed, columns separated by two spaces, empty lines left out. */
+/** For comparisons: trims lines, separates columns by two spaces and removes empty lines. */
 export const normalize = (text: string): string =>
   text
     .split('\n')

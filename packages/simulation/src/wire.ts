@@ -1,5 +1,5 @@
-// The connection of one process under test to the server. Every request is written down; faults happen here. Requests
-// that wait for time (because of a fault) are counted apart from those that somebody works on: time may pass for them.
+// The connection of one process under test to the server. Records every request and applies faults. Requests that a fault
+// delays are counted apart from those in progress, because the clock may advance while they wait.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant, Millis } from '@lapse/base/instant';
@@ -13,15 +13,15 @@ import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 
 /** One request of the process under test. */
 export interface RequestRecord extends SeenRequest {
-  /** When it was sent, true time. */
+  /** When it was sent, in simulation time. */
   readonly at: Instant;
-  /** When the process got the answer, or gave up. */
+  /** When the process got the response or gave up. */
   answeredAt?: Instant;
-  /** The code of the answer; `lost` when the process got none, `pending` until then. */
+  /** The status code of the response; `lost` if the process got none, `pending` until then. */
   status: number | 'lost' | 'pending';
-  /** Of the object in the answer to a write. */
+  /** The version of the object in the response to a write. */
   resourceVersion?: string;
-  /** Of a refusal. */
+  /** The reason of an error response. */
   reason?: string;
   message?: string;
 }
@@ -31,7 +31,7 @@ export interface WireOptions {
   readonly faults: Faults;
   readonly clock: Clock;
   readonly onRequest: (record: RequestRecord) => void;
-  /** The answer, or its absence, is known. */
+  /** Called when the response, or its absence, is known. */
   readonly onAnswer: (record: RequestRecord) => void;
 }
 
@@ -44,12 +44,12 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Requests that wait for time to pass. */
+  /** Number of requests that wait for time to advance. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** The process is gone: nothing it sends arrives, nothing it waits for comes. */
+  /** Cuts the connection of a killed process: no request is sent and no response arrives any more. */
   cut(): void {
     this.#life.abort();
   }
@@ -89,7 +89,7 @@ export class Wire {
     return response;
   }
 
-  /** What happens before the server sees the request; an answer means that it never does. */
+  /** Applies a fault before the server receives the request. A returned response means that it never does. */
   async #before(fault: Fault, request: HttpRequest): Promise<HttpResponse | undefined> {
     if ('answer' in fault) return refusal(fault);
     if ('unreachable' in fault)
@@ -116,7 +116,7 @@ export class Wire {
     return { ...response, body: faults.streams.tap(response.body, hangUp) };
   }
 
-  /** Aborted with the request, or with the process. */
+  /** An abort controller that is linked to the request and to the process. */
   #linked(signal: AbortSignal | undefined): { controller: AbortController; hangUp: () => void } {
     const controller = new AbortController();
     const hangUp = () => {
@@ -136,7 +136,7 @@ export class Wire {
     if (signal?.aborted) throw broken();
   }
 
-  /** Until the caller gives up. */
+  /** Waits until the caller gives up. */
   #never(request: HttpRequest): Promise<never> {
     this.#waiting++;
     return new Promise((_resolve, reject) => {
@@ -197,6 +197,6 @@ function readRefusal(record: RequestRecord, { body }: HttpResponse): void {
     if (typeof status.reason === 'string') record.reason = status.reason;
     if (typeof status.message === 'string') record.message = status.message;
   } catch {
-    // Not a Status: the code says enough.
+    // The body is not a Status. The status code is enough.
   }
 }

@@ -27,7 +27,7 @@ function make() {
   return { writers, enter, later: () => now++ };
 }
 
-test('the version in the answer tells', () => {
+test('the version in the response identifies the writer', () => {
   const { writers, enter } = make();
   const [one, two] = [enter('user', 'PATCH'), enter('process', 'PATCH')];
   two(accepted('8'));
@@ -35,21 +35,21 @@ test('the version in the answer tells', () => {
   expect([writers.take(POD, made('8')), writers.take(POD, made('7'))]).toEqual(['process', 'user']);
 });
 
-test('before the answer it is whoever came first', () => {
+test('before the response the first write is the writer', () => {
   const { writers, enter } = make();
   enter('user', 'PATCH');
   enter('process', 'PATCH');
   expect([writers.take(POD, made('7')), writers.take(POD, made('8'))]).toEqual(['user', 'process']);
 });
 
-test('an end belongs to whoever deletes, not to whoever patches', () => {
+test('a removal is attributed to the delete, not to a patch', () => {
   const { writers, enter } = make();
   enter('process', 'PATCH');
   enter('user', 'DELETE');
   expect(writers.take(POD, end())).toBe('user');
 });
 
-test('whoever was refused did nothing', () => {
+test('a rejected write is never the writer', () => {
   const { writers, enter } = make();
   enter('process', 'DELETE')(refused);
   enter('user', 'DELETE')(accepted());
@@ -57,14 +57,14 @@ test('whoever was refused did nothing', () => {
   expect(writers.take(POD, end())).toBe('server');
 });
 
-test('a deletion that only marks the object has its version in the answer', () => {
+test('a delete that only sets deletionTimestamp has its version in the response', () => {
   const { writers, enter } = make();
   enter('process', 'DELETE')(accepted('9'));
   enter('user', 'PATCH');
   expect(writers.take(POD, made('9'))).toBe('process');
 });
 
-test('what was written earlier has been seen, or has changed nothing', () => {
+test('earlier writes are no longer considered', () => {
   const { writers, enter, later } = make();
   enter('process', 'DELETE')(accepted());
   later();
@@ -73,7 +73,7 @@ test('what was written earlier has been seen, or has changed nothing', () => {
   expect(writers.take(POD, made('6'))).toBe('server');
 });
 
-test('creations are known by the name in their body, or by their collection', () => {
+test('a create is matched by the name in its body or by its collection', () => {
   const { writers, enter } = make();
   enter('user', 'POST', HOME, 'a');
   enter('stand-in', 'POST', HOME);
@@ -81,7 +81,7 @@ test('creations are known by the name in their body, or by their collection', ()
   expect(writers.take({ ...POD, name: 'generated-x' }, made('2'))).toBe('stand-in');
 });
 
-test('one deletion of a collection ends many', () => {
+test('one deletecollection is the writer of many removals', () => {
   const { writers, enter } = make();
   enter('process', 'DELETE', HOME)(accepted());
   expect([writers.take(POD, end()), writers.take({ ...POD, name: 'b' }, end())]).toEqual([
@@ -90,14 +90,14 @@ test('one deletion of a collection ends many', () => {
   ]);
 });
 
-test('the last finalizer may be taken away by a patch', () => {
+test('a patch that removes the last finalizer is the writer of the removal', () => {
   const { writers, enter } = make();
   enter('process', 'PATCH');
   expect(writers.take(POD, end())).toBe('process');
 });
 
 test.each(['before its answer', 'after its answer'])(
-  'a deletion that marks and then removes has made both, seen %s',
+  'a delete that marks and then removes the object is the writer of both changes, observed %s',
   (when) => {
     const { writers, enter } = make();
     const answered = enter('process', 'DELETE');
@@ -109,7 +109,7 @@ test.each(['before its answer', 'after its answer'])(
   },
 );
 
-test('what a deletion only marked is ended by whoever writes next', () => {
+test('an object that a delete only marked is removed by the next writer', () => {
   const { writers, enter } = make();
   enter('process', 'DELETE')(accepted('7'));
   expect(writers.take(POD, made('7'))).toBe('process');

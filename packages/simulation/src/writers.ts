@@ -1,5 +1,5 @@
-// Who made a change. Changes are seen through a watch, which does not say; but every write passes by here, its answer
-// names the version it made, and time stands still until a change has been seen.
+// Attributes changes to their writers. A watch event does not name the writer. But every write passes through here, its
+// response contains the new version, and the clock does not advance until the change is observed.
 
 import type { Instant } from '@lapse/base/instant';
 import type { HttpResponse } from '@lapse/kube/api/http';
@@ -9,9 +9,9 @@ import type { SeenRequest, Verb } from './seen.ts';
 interface Write {
   readonly actor: Actor;
   readonly verb: Verb;
-  /** The version with which a deletion marked the object: the last it makes, if its answer has it, too. */
+  /** The version with which a delete set deletionTimestamp: its last change, if the response has the same version. */
   mark?: string;
-  /** Undefined while the server has it. */
+  /** Undefined while the server handles the write. */
   answer?: { readonly at: Instant; readonly accepted: boolean; readonly version: string | undefined };
 }
 
@@ -25,7 +25,7 @@ export class Writers {
     this.#now = now;
   }
 
-  /** A write is on its way; call what is returned with the answer. */
+  /** Registers a write. Call the returned function with the response. */
   enter(request: SeenRequest, name: string | undefined, actor: Actor): (response: HttpResponse) => void {
     const write: Write = { actor, verb: request.verb };
     const key = keyText(request, name ?? request.name);
@@ -36,7 +36,7 @@ export class Writers {
     };
   }
 
-  /** Who wrote this version of an object, or ended it with it. */
+  /** The writer of this version of an object, or of its removal. */
   take(at: Omit<Target, 'name'> & { readonly name: string }, { version, ends }: Made): Actor {
     for (const key of [keyText(at, at.name), keyText(at, undefined)]) {
       const writes = this.#current(key);
@@ -51,7 +51,7 @@ export class Writers {
     return 'server';
   }
 
-  /** Writes of the past have been seen, or have changed nothing. */
+  /** The writes that may still be observed. Earlier writes are observed already or changed nothing. */
   #current(key: string): Write[] {
     const now = this.#now();
     return (this.#writes.get(key) ?? []).filter(({ answer }) => answer === undefined || answer.at === now);
@@ -69,10 +69,10 @@ function choose(writes: readonly Write[], { version, ends }: Made): Write | unde
   );
   const known = possible.find(({ answer }) => answer?.version === version);
   if (known !== undefined) return known;
-  // Answered ones have another version, except those that delete: their answer may have none.
+  // Writes with a response have another version, except deletes, whose response may have none.
   const open = possible.filter(({ answer }) => answer === undefined || answer.version === undefined);
   const fitting = open.filter(({ verb }) => DELETES.has(verb) === ends);
-  // The last finalizer may be taken away by any write, and a deletion marks the object, perhaps only that.
+  // Any write may remove the last finalizer. A delete may only set deletionTimestamp.
   return fitting[0] ?? open[0] ?? (ends ? possible[0] : possible.find(({ verb }) => DELETES.has(verb)));
 }
 

@@ -1,4 +1,4 @@
-// For tests of stand-ins beside the real thing: a control plane for a file, and a client for it.
+// Test fixture for comparisons with real controllers: one control plane per test file, and a client for it.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';
@@ -12,7 +12,7 @@ import { type Bed, startBed } from '../../../../test/kube/bed/bed.ts';
 export const sleep = (length: number): Promise<void> =>
   new Promise<void>((resolve) => setTimeout(resolve, length));
 
-/** `client` is there once the first hook or test runs. */
+/** `client` is available once the first hook or test runs. */
 export function realCluster(...controllers: string[]): { readonly client: Client } {
   const state = {} as { client: Client };
   let bed: Bed | undefined;

@@ -1,5 +1,5 @@
-// Stands in for a storage system that takes snapshots: every VolumeSnapshotContent without a status becomes ready a second
-// after it was created, or does what an annotation on it or on its class says (see script.ts).
+// Simulates a CSI driver that takes snapshots. Every VolumeSnapshotContent without a status becomes ready one second after
+// its creation, or follows the annotation on it or on its class (see script.ts).
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
@@ -16,7 +16,7 @@ const SIZE = 1024 ** 3;
 
 const nanosOf = (at: Instant): number => at * 1_000_000;
 
-/** Its own annotation, or else that of its class: whoever creates contents does not write our annotations. */
+/** Its own annotation, otherwise that of its class, because controllers that create contents do not set the annotation. */
 function scriptOf(content: VolumeSnapshotContent, pass: Pass): string | undefined {
   const own = content.metadata.annotations?.[SNAPSHOT_SCRIPT];
   const className = content.spec?.volumeSnapshotClassName;

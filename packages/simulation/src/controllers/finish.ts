@@ -1,4 +1,4 @@
-// When and how something annotated is to finish: `standin.lapse.dev/finish: "succeeded after 5s"`.
+// Parses the annotation that says when and how an object finishes: `standin.lapse.dev/finish: "succeeded after 5s"`.
 
 import { readGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -8,16 +8,16 @@ export const FINISH = 'standin.lapse.dev/finish';
 
 export interface Finish {
   readonly result: 'succeeded' | 'failed';
-  /** Counted from the start. */
+  /** Counted from the start of the object. */
   readonly after: Millis;
 }
 
-/** What the annotation asks for: nothing, something, or a problem in words. */
-export type FinishWish = Finish | 'none' | { readonly problem: string };
+/** The requested finish; `none` without an annotation; a problem if the annotation is invalid. */
+export type RequestedFinish = Finish | 'none' | { readonly problem: string };
 
 const FORM = /^(succeeded|failed) after (\S+)$/;
 
-export function parseFinish({ annotations }: ObjectMeta): FinishWish {
+export function parseFinish({ annotations }: ObjectMeta): RequestedFinish {
   const text = annotations?.[FINISH];
   if (text === undefined) return 'none';
   const [, result, length] = FORM.exec(text.trim()) ?? [];

@@ -1,4 +1,4 @@
-// What the finishers write, beside what the real Job controller writes; and whether a real server accepts it.
+// Compares the simulated Job controller with the real one, and checks that a real API server accepts its writes.
 
 import { realClock } from '@lapse/base/clock';
 import { systemRandom } from '@lapse/base/random';
@@ -38,7 +38,7 @@ const job = (name: string, spec: object, annotations: Record<string, string> = {
   spec,
 });
 
-/** Without times, which differ. */
+/** The status without times, which differ. */
 async function statusOf(client: Client, name: string): Promise<object | undefined> {
   const found = await client.get(Job, { namespace: 'default', name });
   const isOver = found?.status?.conditions?.some(({ type }) => type === 'Complete' || type === 'Failed');
@@ -63,7 +63,7 @@ async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
   throw new Error('it did not come to that');
 }
 
-/** A kubelet that finishes the Pods of a Job at once. */
+/** Simulates a kubelet that finishes the Pods of a Job at once. */
 async function finishPods(client: Client, name: string): Promise<void> {
   const failing = name === 'failing';
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;
@@ -77,7 +77,7 @@ async function finishPods(client: Client, name: string): Promise<void> {
 }
 
 test.each(Object.entries(SPECS))(
-  '%s: the same status as the real Job controller writes',
+  'writes the same status of %s as the real Job controller',
   async (name, spec) => {
     const made = await world({ controllers: [jobFinisher()] });
     made.manager.start();
@@ -94,15 +94,18 @@ test.each(Object.entries(SPECS))(
   },
 );
 
-test.each(Object.entries(SPECS))('%s: a real server accepts what the finisher writes', async (name, spec) => {
-  const own = `own-${name}`;
-  const managed = { ...spec, managedBy: 'lapse.dev/standin' };
-  objectOf(await cluster.client.create(Job, job(own, managed, { [FINISH]: wishOf(name) })));
-  const status = await eventually(() => statusOf(cluster.client, own));
-  expect(status).toEqual(await statusOf(cluster.client, name));
-});
+test.each(Object.entries(SPECS))(
+  'writes a status of %s that a real API server accepts',
+  async (name, spec) => {
+    const own = `own-${name}`;
+    const managed = { ...spec, managedBy: 'lapse.dev/standin' };
+    objectOf(await cluster.client.create(Job, job(own, managed, { [FINISH]: wishOf(name) })));
+    const status = await eventually(() => statusOf(cluster.client, own));
+    expect(status).toEqual(await statusOf(cluster.client, name));
+  },
+);
 
-test('a real server accepts Pods that run and end, and Nodes that are ready', async () => {
+test('a real API server accepts the statuses of finished Pods and ready Nodes', async () => {
   const { client } = cluster;
   const annotations = { [FINISH]: 'failed after 1s' };
   const pod: Pod = {

@@ -1,5 +1,5 @@
-// The same object graphs on a real cluster with its garbage collector and on the embedded server with the stand-in: the
-// same objects are left, with the same owners and finalizers.
+// Deletes the same object graphs in a real cluster and on the embedded server with the simulated garbage collector. The
+// same objects must remain, with the same owners and finalizers.
 
 import { seededRandom } from '@lapse/base/random';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
@@ -25,7 +25,7 @@ async function embedded(): Promise<string[][]> {
   const made = await world({ controllers: [createOwnerGc()], enforceRights: true });
   const bench = new Bench(made.user);
   await bench.prepare(() => made.pass(100));
-  // In the process the collector would be faster than the hands that build.
+  // The in-process collector would run before the graph is complete.
   await bench.build(graphs);
   made.manager.start();
   await made.pass(60_000);
@@ -36,7 +36,7 @@ async function embedded(): Promise<string[][]> {
   return left;
 }
 
-/** The collector looks for new kinds every 30 s: until it has seen ours, nothing custom goes. */
+/** The real collector discovers new kinds every 30 s. Until then it deletes no custom objects. */
 async function untilCustomKindsAreCollected(): Promise<void> {
   const probe = new Bench(cluster.client, 1_000_000);
   const graph: Graph[] = [{ objects: ['widget:w<ghost', 'gadget:g', 'widget:v<g'], deletes: ['g'] }];
@@ -48,7 +48,7 @@ async function untilCustomKindsAreCollected(): Promise<void> {
 async function real(first: number, played: readonly Graph[]): Promise<string[][]> {
   const bench = new Bench(cluster.client, first);
   await bench.build(played);
-  // What owners that never were leave behind must be gone before the deletions, as in the embedded world.
+  // Objects with absent owners must be collected before the deletions start, as on the embedded server.
   await bench.atRest(played.length, () => sleep(500));
   await bench.delete(played);
   return bench.atRest(played.length, () => sleep(500));
@@ -63,20 +63,20 @@ beforeAll(async () => {
   actual = await real(0, graphs);
 });
 
-describe('the real collector leaves what we say it leaves', () => {
+describe('the real garbage collector', () => {
   test.each(shapes.map(({ name }, i) => ({ name, i })))('$name', ({ i }) =>
     expect(actual[i]).toEqual(shapes[i]!.left),
   );
 });
 
-// Twenty workers of the real collector race each other: whether a dependent that does not block is judged before or after
-// its owner was let go is chance. A graph that ended otherwise is played again, many times: one end must be ours. Where
-// the owner is still held by a finalizer, the reference to it that was struck or not is what is left of that race: the
-// more owners a dependent names, the more surely the real collector, which asks for each of them, comes late.
+// The real collector has twenty workers. Whether it evaluates a non-blocking dependent before or after it releases the
+// owner is random. A graph with a different result is repeated many times; one result must equal the simulated one. If a
+// finalizer still holds the owner, the race only decides whether the reference to it is removed. The more owners a
+// dependent has, the later the real collector is, because it reads each owner.
 const REPLAYS = 16;
 const LINE = /^((?:other\/)?(?:\w+:)?([\w-]+))(?:<(\S+))?(.*)$/;
 
-/** Without references that block nothing to owners that are being deleted. */
+/** The graph without non-blocking references to terminating owners. */
 function withoutRaces(left: readonly string[]): string[] {
   const lines = left.map((line) => LINE.exec(line)!);
   const ending = new Set(lines.filter(([line]) => line.endsWith(' ending')).map(([, , name]) => name));
@@ -86,7 +86,7 @@ function withoutRaces(left: readonly string[]): string[] {
   });
 }
 
-test('random graphs end as they do, or can, in the real cluster', async () => {
+test('random graphs have a result that is possible in the real cluster', async () => {
   const other = randoms
     .map((graph, n) => ({ graph, n, ours: expected[shapes.length + n]!, real: actual[shapes.length + n]! }))
     .filter(({ ours, real: theirs }) => text(ours) !== text(theirs));
@@ -100,8 +100,8 @@ test('random graphs end as they do, or can, in the real cluster', async () => {
   expect(other.length, 'most graphs have one end').toBeLessThan(randoms.length / 20);
 });
 
-// Last: the custom kind is not to be used after this.
-test('what custom objects own goes with their definition', async () => {
+// Last test: it deletes the CRD of the custom kind.
+test('dependents of custom objects are deleted with the CRD', async () => {
   const bench = new Bench(cluster.client, 2_000_000);
   await bench.build([{ objects: ['widget:a', 'b<a', 'secret:c<a', 'd<b', 'e'], deletes: [] }]);
   await cluster.client.delete(CustomResourceDefinition, { name: 'widgets.gc.test' });

@@ -1,5 +1,5 @@
-// One write to the status of an object, in the version it was read in. What is refused is said on the object and not
-// tried again: somebody else wrote a status that this one does not fit.
+// Writes the status of an object with the resourceVersion that was read. A rejected write is reported as an Event and not
+// retried: the status conflicts with one that another client wrote.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';

@@ -1,4 +1,4 @@
-// What the stand-ins of the storage system are told.
+// The annotation that controls the simulated storage system.
 
 import { expect, test } from 'vitest';
 import { parseScript } from './script.ts';
@@ -15,7 +15,7 @@ test.each([
   expect(parseScript('key', text)).toEqual(expected);
 });
 
-test.each(['', '5', 'soon', '-1s', 'Never', '1d'])('%j is refused in words', (text) => {
+test.each(['', '5', 'soon', '-1s', 'Never', '1d'])('rejects %j with a message', (text) => {
   const script = parseScript('key', text);
   expect(script).toMatchObject({
     kind: 'invalid',

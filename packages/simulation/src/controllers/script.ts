@@ -1,5 +1,5 @@
-// What a stand-in of the storage system is told to do, in an annotation: `5s` (succeed after that long), `error: text`
-// (fail), `never`. Without one it succeeds after a second.
+// Parses the annotation that controls the simulated storage system: `5s` (succeed after that time), `error: text` (fail),
+// `never`. Default: succeed after one second.
 
 import { readGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis, seconds } from '@lapse/base/instant';

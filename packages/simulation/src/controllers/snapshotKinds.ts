@@ -1,6 +1,6 @@
-// The kinds of snapshot.storage.k8s.io that a cluster with a snapshot stack has, as small as they can be. For the
-// embedded server only: unlike the definitions of the stock stack they take a VolumeSnapshotContent that belongs to no
-// VolumeSnapshot. They are never applied to a real cluster, where these kinds are somebody else's.
+// Minimal CRDs of snapshot.storage.k8s.io, for the embedded server only. Unlike the CRDs of external-snapshotter they
+// accept a VolumeSnapshotContent without a VolumeSnapshot. They are never applied to a real cluster, where the storage
+// vendor installs these CRDs.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -14,7 +14,7 @@ const APPROVED = {
 const text: JsonObject = { type: 'string' };
 const policy: JsonObject = { type: 'string', enum: ['Delete', 'Retain'] };
 
-/** Not one of ours: without the label, with the annotation that this group needs. */
+/** Marks the CRD as external: without Lapse's label, with the approval annotation that this API group needs. */
 function external<T extends KubeObject>({ kind, crd }: CustomKind<T>): CustomKind {
   const metadata = { name: crd.metadata.name!, annotations: APPROVED };
   return { kind: kind as Kind, crd: { ...crd, metadata } };
@@ -79,7 +79,7 @@ function snapshotClass(): CustomKind {
       spec: {},
     }),
   );
-  // The fields of a class stand at the top, not in a spec.
+  // A class has its fields at the top level, not in a spec.
   const crd = structuredClone(made.crd);
   const version = (crd.spec as { versions: { schema: { openAPIV3Schema: JsonObject } }[] }).versions[0]!;
   version.schema.openAPIV3Schema.properties = {

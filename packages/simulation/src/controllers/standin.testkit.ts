@@ -1,4 +1,4 @@
-// For tests of single stand-ins: a world with one of them, and the Events it would send.
+// Test fixture for single simulated controllers: a World that runs them, and the Events that they emit.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -7,11 +7,11 @@ import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { type World, world } from '@lapse/runtime/world.testkit';
 
 export interface StandinWorld extends World {
-  /** `name type reason` of every Event. */
+  /** `name type reason` of each Event. */
   readonly notes: string[];
 }
 
-/** Runs a test in a world with these stand-ins, started. */
+/** Runs a test in a World in which these simulated controllers are started. */
 export const beside =
   (standins: () => ControllerDefinition[], run: (world: StandinWorld) => Promise<void>) =>
   async (): Promise<void> => {

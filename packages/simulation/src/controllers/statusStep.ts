@@ -1,4 +1,4 @@
-// A stand-in that does nothing but write the status of its objects when it is time: it looks, and takes one step.
+// Builds a simulated controller that only writes the status of its objects at given times, one step per reconcile.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -18,7 +18,7 @@ export type StatusStep<Status extends object = object> =
 export interface StatusSteps<T extends KubeObject> {
   readonly kind: Kind<T>;
   compute(object: T, now: Instant): StatusStep;
-  /** Of what is asked for and cannot be understood. */
+  /** Event reason for an invalid request. */
   readonly invalid: string;
   readonly waitsFor: string;
 }

@@ -32,8 +32,8 @@ const condition = (type: string, seconds: number, why: object) => ({
 const nothing = { kind: 'nothing' };
 
 const rules: Record<string, [Job, number, object]> = {
-  'a job without the annotation is left alone': [job(undefined), 0, nothing],
-  'a new job starts': [
+  'does nothing for a Job without the annotation': [job(undefined), 0, nothing],
+  'starts a new Job': [
     job('succeeded after 5s'),
     1.5,
     {
@@ -41,13 +41,17 @@ const rules: Record<string, [Job, number, object]> = {
       status: { startTime: time(1), active: 1, ready: 0, terminating: 0, uncountedTerminatedPods: {} },
     },
   ],
-  'as many are active as may be': [
+  'limits the active Pods by parallelism': [
     job('succeeded after 5s', { spec: { parallelism: 4, completions: 3 } }),
     0,
     expect.objectContaining({ status: expect.objectContaining({ active: 3 }) }),
   ],
-  'a millisecond early, it waits': [running('succeeded after 5s'), 4.999, { kind: 'wait', until: at(5) }],
-  'exactly then, its success is decided': [
+  'waits until one millisecond before the finish': [
+    running('succeeded after 5s'),
+    4.999,
+    { kind: 'wait', until: at(5) },
+  ],
+  'sets SuccessCriteriaMet at the finish': [
     running('succeeded after 5s'),
     5,
     {
@@ -60,14 +64,14 @@ const rules: Record<string, [Job, number, object]> = {
       },
     },
   ],
-  'with all indexes': [
+  'sets all completed indexes of an indexed Job': [
     running('succeeded after 0s', {}, { completions: 5, parallelism: 5, completionMode: 'Indexed' }),
     0,
     expect.objectContaining({
       status: expect.objectContaining({ succeeded: 5, completedIndexes: '0-4' }),
     }),
   ],
-  'then it is complete': [
+  'sets Complete after SuccessCriteriaMet': [
     running('succeeded after 5s', { conditions: [said('SuccessCriteriaMet', 5)] }),
     6,
     {
@@ -78,7 +82,7 @@ const rules: Record<string, [Job, number, object]> = {
       },
     },
   ],
-  'its failure is decided': [
+  'sets FailureTarget at the finish': [
     running('failed after 1m', {}, { backoffLimit: 2 }),
     60,
     {
@@ -86,7 +90,7 @@ const rules: Record<string, [Job, number, object]> = {
       status: { active: 0, ready: 0, failed: 3, conditions: [condition('FailureTarget', 60, FAILURE)] },
     },
   ],
-  'then it has failed, without a completion time': [
+  'sets Failed without a completionTime after FailureTarget': [
     running('failed after 1m', { conditions: [said('FailureTarget', 60)] }),
     60,
     {
@@ -94,22 +98,30 @@ const rules: Record<string, [Job, number, object]> = {
       status: { conditions: [said('FailureTarget', 60), condition('Failed', 60, FAILURE)] },
     },
   ],
-  'complete, it is left alone': [running('failed after 1m', { conditions: [said('Complete')] }), 60, nothing],
-  'failed, it is left alone': [running('succeeded after 1m', { conditions: [said('Failed')] }), 60, nothing],
-  'decided otherwise, it is left alone': [
+  'does nothing for a complete Job': [
+    running('failed after 1m', { conditions: [said('Complete')] }),
+    60,
+    nothing,
+  ],
+  'does nothing for a failed Job': [
+    running('succeeded after 1m', { conditions: [said('Failed')] }),
+    60,
+    nothing,
+  ],
+  'does nothing for a Job with another interim condition': [
     running('succeeded after 1m', { conditions: [said('FailureTarget')] }),
     60,
     nothing,
   ],
-  'suspended, it is left alone': [job('succeeded after 1m', { spec: { suspend: true } }), 60, nothing],
-  'on its way out, it is left alone': [
+  'does nothing for a suspended Job': [job('succeeded after 1m', { spec: { suspend: true } }), 60, nothing],
+  'does nothing for a terminating Job': [
     { ...running('succeeded after 1m'), metadata: { name: 'j', deletionTimestamp: time(0) } },
     60,
     nothing,
   ],
 };
 
-describe('the next step of a job', () => {
+describe('computeJobStep', () => {
   test.each(Object.entries(rules))('%s', (_, [of, seconds, step]) =>
     expect(computeJobStep(of, at(seconds))).toEqual(step),
   );
@@ -125,7 +137,7 @@ describe('the next step of a job', () => {
     'succeeded after 999999999h',
     '__proto__',
     'x'.repeat(100_000),
-  ])('%j is not understood', (text) =>
+  ])('rejects the annotation %j', (text) =>
     expect(computeJobStep(job(text), at(0))).toEqual({
       kind: 'invalid',
       problem: expect.stringMatching(

@@ -1,5 +1,5 @@
-// The next write to the status of a Job that was told how to finish: start, an interim condition, the terminal one; the
-// same steps, reasons and texts as the Job controller of Kubernetes 1.36. Pure.
+// Computes the next status write of an annotated Job: start, interim condition, terminal condition. The steps, reasons
+// and messages are those of the Job controller of Kubernetes 1.36. Pure.
 
 import { formatTime, type Instant, isDue, parseTime, plus } from '@lapse/base/instant';
 import type { Condition, Job } from '@lapse/kube/api/kinds/builtin';
@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<Finish['result'], Ending>> = {
     message: 'Job has reached the specified backoff limit',
   },
 };
-/** Once one of these is true, how the Job ends is no longer ours to decide. */
+/** Once one of these conditions is true, the result of the Job is fixed. */
 const DECIDED = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
 
 const isTrue = (status: JobStatus, type: string): boolean =>
@@ -64,7 +64,7 @@ const started = (job: Job, now: Instant) => ({
   uncountedTerminatedPods: {},
 });
 
-/** All Pods are done with: the interim condition, and what they came to. */
+/** All Pods have finished: the interim condition and the Pod counts. */
 function decided(job: Job, result: Finish['result'], now: Instant): JobStatus & Record<string, unknown> {
   const { status = {}, spec = {} } = job;
   const count = completionsOf(job);

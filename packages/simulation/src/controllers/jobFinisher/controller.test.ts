@@ -1,4 +1,4 @@
-// The finisher beside the validation of the embedded server.
+// The simulated Job controller with the status validation of the embedded server.
 
 import { Job } from '@lapse/kube/api/kinds/builtin';
 import type { World } from '@lapse/runtime/world.testkit';
@@ -31,7 +31,7 @@ const statusOf = async (world: World): Promise<string> => {
 };
 
 test(
-  'a job runs and succeeds on time',
+  'a Job runs and succeeds at the requested time',
   beside(finisher, async (world) => {
     await make(world, 'succeeded after 5s', { completions: 3, parallelism: 2 });
     await world.pass(4999);
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  'an indexed job fails on time',
+  'an indexed Job fails at the requested time',
   beside(finisher, async (world) => {
     await make(world, 'failed after 1m', { completions: 2, completionMode: 'Indexed', backoffLimit: 0 });
     await world.pass(60_000);
@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  'a suspended job begins when it is resumed',
+  'a suspended Job starts when it is resumed',
   beside(finisher, async (world) => {
     await make(world, 'succeeded after 5s', { suspend: true });
     await world.pass(60_000);
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'an annotation that is not understood is reported once, until it is corrected',
+  'an invalid annotation is reported once until it is corrected',
   beside(finisher, async (world) => {
     await make(world, 'soon');
     await world.pass(3_600_000);
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'a job without the annotation is never touched',
+  'a Job without the annotation is never changed',
   beside(finisher, async (world) => {
     await make(world, undefined);
     await world.pass(3_600_000);

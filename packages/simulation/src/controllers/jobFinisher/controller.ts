@@ -1,4 +1,4 @@
-// Finishes Jobs that carry the annotation, and no others.
+// Simulated Job controller: finishes only Jobs with the annotation.
 
 import { Job } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';

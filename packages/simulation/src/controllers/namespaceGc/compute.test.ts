@@ -14,7 +14,7 @@ import {
 const at = (seconds: number): Instant => instant(Date.UTC(2030, 0, 1) + seconds * 1000);
 const time = (seconds: number): string => formatTime(at(seconds));
 
-describe('when a namespace is emptied', () => {
+describe('computeNamespaceStep', () => {
   const namespace = (deleted: boolean, finalizers = ['kubernetes']): Namespace => ({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -22,21 +22,31 @@ describe('when a namespace is emptied', () => {
     spec: { finalizers },
   });
   test.each<[string, Namespace, number, object]>([
-    ['alive: never', namespace(false), 100, { kind: 'nothing' }],
-    ['finalized: never', namespace(true, []), 100, { kind: 'nothing' }],
+    ['does nothing for an active namespace', namespace(false), 100, { kind: 'nothing' }],
+    ['does nothing for a finalized namespace', namespace(true, []), 100, { kind: 'nothing' }],
     ['a millisecond early, not yet', namespace(true), 4.999, { kind: 'wait', until: at(5) }],
-    ['five seconds after the deletion', namespace(true), 5, { kind: 'empty', since: at(0) }],
-    ['also for finalizers of others', namespace(true, ['x.dev/y']), 5, { kind: 'empty', since: at(0) }],
+    [
+      'deletes the content five seconds after the deletion',
+      namespace(true),
+      5,
+      { kind: 'empty', since: at(0) },
+    ],
+    [
+      'deletes the content if only other finalizers are left',
+      namespace(true, ['x.dev/y']),
+      5,
+      { kind: 'empty', since: at(0) },
+    ],
   ])('%s', (_, object, now, step) => expect(computeNamespaceStep(object, at(now))).toEqual(step));
 });
 
-describe('what is emptied', () => {
+describe('computeContentKinds', () => {
   const served = (id: string, verbs: string, namespaced = true): ServedKind => {
     const [group = '', version = '', resource = ''] = id.split('/');
     const names = { kind: resource, singular: '', shortNames: [], categories: [], subresources: [] };
     return { group, version, resource, namespaced, verbs: verbs.split(' '), ...names };
   };
-  test('kinds in namespaces that can be deleted, once each, Pods first', () =>
+  test('returns deletable namespaced kinds once each, Pods first', () =>
     expect(
       computeContentKinds([
         served('/v1/configmaps', 'delete deletecollection list'),
@@ -50,7 +60,7 @@ describe('what is emptied', () => {
     ).toEqual(['/v1/pods true', '/v1/configmaps true', 'x.dev/v2/things false']));
 });
 
-describe('how long Pods take', () => {
+describe('computePodEstimate', () => {
   const pod = (grace: number | undefined, phase = 'Running'): Pod => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -59,24 +69,24 @@ describe('how long Pods take', () => {
     status: { phase },
   });
   test.each<[string, Pod[], number, number]>([
-    ['none: no time', [], 0, 0],
-    ['the slowest counts', [pod(30), pod(60), pod(undefined)], 59.999, 60],
-    ['over: no time', [pod(30), pod(60)], 60, 0],
-    ['finished ones do not count', [pod(30, 'Succeeded'), pod(60, 'Failed')], 0, 0],
+    ['is 0 without Pods', [], 0, 0],
+    ['is the time of the slowest Pod', [pod(30), pod(60), pod(undefined)], 59.999, 60],
+    ['is 0 after the grace period', [pod(30), pod(60)], 60, 0],
+    ['ignores finished Pods', [pod(30, 'Succeeded'), pod(60, 'Failed')], 0, 0],
   ])('%s', (_, pods, now, estimate) => expect(computePodEstimate(pods, at(0), at(now))).toBe(estimate));
 });
 
 const kind = { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments', namespaced: true };
 const items = (...finalizers: string[][]) => finalizers.map((f) => ({ metadata: { finalizers: f } }));
 
-describe('what remains of a kind', () => {
+describe('remaining content of a kind', () => {
   const where = { namespace: 'n', estimate: 0 };
   test.each<[string, { metadata: { finalizers: string[] } }[], number, object]>([
-    ['nothing', [], 30, { count: 0, estimate: 0 }],
-    ['held by finalizers: the usual guess', items(['a', 'b'], ['a']), 0, { count: 2, estimate: 15 }],
-    ['within their grace', items([]), 30, { count: 1, estimate: 30 }],
+    ['is empty without objects', [], 30, { count: 0, estimate: 0 }],
+    ['estimates 15 s for objects with finalizers', items(['a', 'b'], ['a']), 0, { count: 2, estimate: 15 }],
+    ['uses the estimate of the grace period', items([]), 30, { count: 1, estimate: 30 }],
     [
-      'held by nothing: a problem',
+      'reports a problem for objects without finalizers',
       items([], []),
       0,
       {
@@ -90,13 +100,13 @@ describe('what remains of a kind', () => {
   );
 });
 
-describe('what the conditions say', () => {
+describe('computeConditions', () => {
   const none: Findings = { problems: [], remains: [] };
   const well = computeConditions([], none, at(0))!;
   const find = (conditions: readonly Condition[] | undefined, type: string) =>
     conditions?.find((c) => c.type === type);
 
-  test('all is well: five conditions, all False', () =>
+  test('sets five conditions to False without problems', () =>
     expect(well.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
       'NamespaceDeletionDiscoveryFailure=False ResourcesDiscovered',
       'NamespaceDeletionGroupVersionParsingFailure=False ParsedGroupVersions',
@@ -104,10 +114,11 @@ describe('what the conditions say', () => {
       'NamespaceContentRemaining=False ContentRemoved',
       'NamespaceFinalizersRemaining=False ContentHasNoFinalizers',
     ]));
-  test('said once, it is not said again', () => expect(computeConditions(well, none, at(9))).toBeUndefined());
-  test('conditions of others stay', () =>
+  test('returns undefined if the conditions are already set', () =>
+    expect(computeConditions(well, none, at(9))).toBeUndefined());
+  test('keeps conditions of other types', () =>
     expect(find(computeConditions([{ type: 'X', status: 'True' }], none, at(0)), 'X')?.status).toBe('True'));
-  test('a group that cannot be asked', () =>
+  test('reports a group whose discovery fails', () =>
     expect(
       find(
         computeConditions(well, { ...none, discovery: 'why' }, at(9)),
@@ -120,7 +131,7 @@ describe('what the conditions say', () => {
       reason: 'DiscoveryFailed',
       message: 'why',
     }));
-  test('what could not be deleted, sorted', () =>
+  test('reports failed deletions in sorted order', () =>
     expect(
       find(
         computeConditions(well, { ...none, problems: ['z', 'a'] }, at(9)),
@@ -136,7 +147,7 @@ describe('what the conditions say', () => {
     }),
   ];
   const left = computeConditions(well, { problems: [], remains }, at(9))!;
-  test('what is left, and what holds it', () =>
+  test('reports the remaining objects and their finalizers', () =>
     expect([
       find(left, 'NamespaceContentRemaining')?.message,
       find(left, 'NamespaceFinalizersRemaining')?.message,
@@ -144,7 +155,7 @@ describe('what the conditions say', () => {
       'Some resources are remaining: configmaps. has 1 resource instances, deployments.apps has 2 resource instances',
       'Some content in the namespace has finalizers remaining: x.dev/a in 2 resource instances, x.dev/b in 2 resource instances',
     ]));
-  test('a change of the numbers is no transition', () => {
+  test('keeps lastTransitionTime if only the counts change', () => {
     const fewer = computeConditions(left, { problems: [], remains: remains.slice(1) }, at(20));
     expect(find(fewer, 'NamespaceContentRemaining')).toMatchObject({
       lastTransitionTime: time(9),

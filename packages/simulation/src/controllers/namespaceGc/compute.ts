@@ -1,5 +1,5 @@
-// What the end of a namespace comes to: which kinds to empty, what remains of each, and the conditions that say so, in
-// the words of kube-controller-manager. Pure.
+// Computes the deletion of a namespace: the kinds to delete, the remaining objects of each, and the conditions with the
+// texts of kube-controller-manager. Pure.
 
 import { formatTime, type Instant, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -9,9 +9,9 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 
 export const FINALIZER = 'kubernetes';
 
-/** Servers that were not asked for the deletion may still create: they are given this long to notice. */
+/** Other API servers may still create objects until they observe the deletion. They have this long. */
 const GRACE = seconds(5);
-/** How long finalizers take, as a guess. */
+/** Estimated seconds that finalizers take. */
 const FINALIZER_ESTIMATE = 15;
 
 export type NamespaceStep =
@@ -31,7 +31,7 @@ export interface ContentKind extends Kind {
   readonly canDeleteCollection: boolean;
 }
 
-/** Kinds whose objects live in namespaces and can be deleted, each in its preferred version; Pods first. */
+/** Namespaced kinds that can be deleted, each in its preferred version; Pods first. */
 export function computeContentKinds(served: readonly ServedKind[]): ContentKind[] {
   const chosen = new Map<string, ContentKind>();
   for (const { group, version, kind, resource, namespaced, verbs } of served) {
@@ -45,7 +45,7 @@ export function computeContentKinds(served: readonly ServedKind[]): ContentKind[
 
 export const isPods = ({ group, resource }: Kind): boolean => group === '' && resource === 'pods';
 
-/** Seconds until the slowest Pod has ended; 0 when that time is over. */
+/** Seconds until the grace period of the slowest Pod ends; 0 if it has ended. */
 export function computePodEstimate(pods: readonly Pod[], since: Instant, now: Instant): number {
   const graces = pods
     .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
@@ -54,14 +54,14 @@ export function computePodEstimate(pods: readonly Pod[], since: Instant, now: In
   return isDue(plus(since, seconds(longest)), now) ? 0 : longest;
 }
 
-/** What is left of one kind after everything was deleted. */
-export interface Remains {
+/** The objects of one kind that remain after the deletion. */
+export interface RemainingContent {
   readonly kind: Kind;
   readonly count: number;
   readonly finalizers: ReadonlyMap<string, number>;
-  /** Seconds to wait before looking again. */
+  /** Seconds to wait before the next check. */
   readonly estimate: number;
-  /** Nothing keeps them, and still they are there. */
+  /** The objects remain although no finalizer holds them. */
   readonly problem?: string;
 }
 
@@ -69,7 +69,7 @@ export function computeRemains(
   kind: Kind,
   items: readonly { metadata: ObjectMeta }[],
   where: { namespace: string; estimate: number },
-): Remains {
+): RemainingContent {
   const finalizers = new Map<string, number>();
   for (const { metadata } of items)
     for (const name of metadata.finalizers ?? []) finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
@@ -82,20 +82,20 @@ export function computeRemains(
   return { ...remains, estimate: 0, problem };
 }
 
-/** What a pass over a namespace found out. */
+/** The result of one reconcile of a namespace. */
 export interface Findings {
   readonly discovery?: string;
   readonly problems: readonly string[];
-  readonly remains: readonly Remains[];
+  readonly remains: readonly RemainingContent[];
 }
 
-interface Said {
+interface ConditionText {
   readonly reason: string;
   readonly message: string;
 }
 
-/** Condition types in order, and what each says when all is well. */
-const ALL_WELL: Readonly<Record<string, Said>> = {
+/** Condition types in order, with their reason and message when there is no problem. */
+const NO_PROBLEM: Readonly<Record<string, ConditionText>> = {
   NamespaceDeletionDiscoveryFailure: {
     reason: 'ResourcesDiscovered',
     message: 'All resources successfully discovered',
@@ -115,17 +115,17 @@ const ALL_WELL: Readonly<Record<string, Said>> = {
   },
 };
 
-/** All conditions of the namespace as they should be; undefined when they are so already. */
+/** The desired conditions of the namespace; undefined if they are already set. */
 export function computeConditions(
   present: readonly Condition[],
   findings: Findings,
   now: Instant,
 ): Condition[] | undefined {
-  const troubles = computeTroubles(findings);
+  const problemsByType = computeProblems(findings);
   const next = [...present];
   let changed = false;
-  for (const [type, well] of Object.entries(ALL_WELL)) {
-    const trouble = troubles.get(type);
+  for (const [type, well] of Object.entries(NO_PROBLEM)) {
+    const trouble = problemsByType.get(type);
     const status = trouble === undefined ? 'False' : 'True';
     const { reason, message } = trouble ?? well;
     const at = next.findIndex((condition) => condition.type === type);
@@ -138,9 +138,10 @@ export function computeConditions(
   return changed ? next : undefined;
 }
 
-function computeTroubles({ discovery, problems, remains }: Findings): Map<string, Said> {
-  const troubles = new Map<string, Said>();
-  const say = (type: string, reason: string, message: string) => troubles.set(type, { reason, message });
+function computeProblems({ discovery, problems, remains }: Findings): Map<string, ConditionText> {
+  const problemsByType = new Map<string, ConditionText>();
+  const say = (type: string, reason: string, message: string) =>
+    problemsByType.set(type, { reason, message });
   if (discovery !== undefined) say('NamespaceDeletionDiscoveryFailure', 'DiscoveryFailed', discovery);
   if (problems.length > 0) {
     const all = [...problems].sort().join(', ');
@@ -163,10 +164,10 @@ function computeTroubles({ discovery, problems, remains }: Findings): Map<string
       'SomeFinalizersRemain',
       `Some content in the namespace has finalizers remaining: ${finalizers.sort().join(', ')}`,
     );
-  return troubles;
+  return problemsByType;
 }
 
-function sumFinalizers(remains: readonly Remains[]): Map<string, number> {
+function sumFinalizers(remains: readonly RemainingContent[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { finalizers } of remains)
     for (const [name, n] of finalizers) sums.set(name, (sums.get(name) ?? 0) + n);

@@ -1,5 +1,5 @@
-// Empties a namespace, kind by kind. Pods go first: as long as one is left, what it may need (its ServiceAccount, its
-// Secrets, its policies) stays.
+// Deletes the content of a namespace, kind by kind, Pods first. While a Pod remains, the objects that it may need (its
+// ServiceAccount, Secrets, policies) are kept.
 
 import type { Instant } from '@lapse/base/instant';
 import { keyOf, metadataOf } from '@lapse/kube/api/kind';
@@ -7,7 +7,13 @@ import { Pod } from '@lapse/kube/api/kinds/builtin';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import { asError } from '@lapse/runtime/outcome';
-import { type ContentKind, computePodEstimate, computeRemains, isPods, type Remains } from './compute.ts';
+import {
+  type ContentKind,
+  computePodEstimate,
+  computeRemains,
+  isPods,
+  type RemainingContent,
+} from './compute.ts';
 
 export interface Emptying {
   readonly client: Client;
@@ -18,14 +24,14 @@ export interface Emptying {
 }
 
 export interface Emptied {
-  readonly remains: readonly Remains[];
+  readonly remains: readonly RemainingContent[];
   readonly problems: readonly string[];
-  /** Pods are left: nothing else was touched. */
+  /** Pods remain, so nothing else was deleted. */
   readonly podsFirst: boolean;
 }
 
 export async function deleteContent(kinds: readonly ContentKind[], emptying: Emptying): Promise<Emptied> {
-  const remains: Remains[] = [];
+  const remains: RemainingContent[] = [];
   const problems: string[] = [];
   for (const kind of kinds) {
     try {
@@ -40,7 +46,7 @@ export async function deleteContent(kinds: readonly ContentKind[], emptying: Emp
   return { remains, problems, podsFirst: false };
 }
 
-async function deleteKind(kind: ContentKind, emptying: Emptying): Promise<Remains> {
+async function deleteKind(kind: ContentKind, emptying: Emptying): Promise<RemainingContent> {
   const { client, namespace, since, now } = emptying;
   const before = await listKind(kind, emptying);
   if (before.length === 0) return computeRemains(kind, before, { namespace, estimate: 0 });

@@ -1,4 +1,4 @@
-// The end of a namespace on the embedded server.
+// The deletion of a namespace on the embedded server.
 
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { ConfigMap, Namespace, Pod, Secret } from '@lapse/kube/api/kinds/builtin';
@@ -31,7 +31,7 @@ async function begin(world: World): Promise<void> {
 const end = (world: World) => world.user.delete(Namespace, { name: 'n' });
 
 test(
-  'it goes five seconds later, with everything in it and nothing else',
+  'a namespace is deleted after five seconds, with its content and nothing else',
   inWorld(options(), async (world) => {
     await begin(world);
     await make(world, ConfigMap, 'a');
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'a finalizer holds it, and is named',
+  'a finalizer of an object keeps the namespace and is named in its conditions',
   inWorld(options(), async (world) => {
     await begin(world);
     await make(world, ConfigMap, 'a', { metadata: { finalizers: ['x.dev/hold'] } });
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'Pods that take their time come first',
+  'other objects are kept until terminating Pods are deleted',
   inWorld(options(), async (world) => {
     await begin(world);
     await make(world, ConfigMap, 'a');
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  'a kind that cannot be deleted holds it; the others go',
+  'a kind that cannot be deleted keeps the namespace, and other kinds are deleted',
   inWorld(options(), async (world) => {
     await begin(world);
     await make(world, ConfigMap, 'a');
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  'a group that cannot be asked holds it; what can be deleted goes',
+  'a group whose discovery fails keeps the namespace, and other content is deleted',
   inWorld(options(), async (world) => {
     await begin(world);
     await make(world, ConfigMap, 'a');
@@ -146,7 +146,7 @@ test(
 );
 
 test(
-  'a finalizer of the namespace itself outlives its content',
+  'a finalizer of the namespace keeps it after its content is deleted',
   inWorld(options(), async (world) => {
     world.manager.start();
     await make(world, Namespace, 'n', { spec: { finalizers: ['x.dev/mine'] } });

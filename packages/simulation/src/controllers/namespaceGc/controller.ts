@@ -1,4 +1,4 @@
-// Ends namespaces: everything in them is deleted, then they are let go.
+// Simulated namespace controller: deletes the content of a terminating namespace, then removes its finalizer.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, plus, seconds } from '@lapse/base/instant';
@@ -51,7 +51,7 @@ async function empty(pass: Pass, namespace: Namespace, since: Instant): Promise<
   });
   const findings: Findings = {
     problems,
-    // As upstream, which waits for Pods without counting them.
+    // Like the namespace controller of Kubernetes, which waits for Pods without counting them.
     remains: podsFirst ? [] : remains,
     ...(discovered.problem === undefined ? {} : { discovery: discovered.problem }),
   };
@@ -91,7 +91,7 @@ async function patchConditions(
   return answer.kind === 'missing' ? 'gone' : 'changed';
 }
 
-/** The last one out: when nothing else holds the namespace, this removes it. */
+/** Removes the `kubernetes` finalizer. The API server deletes the namespace if no other finalizer is left. */
 async function finalize({ client }: Pass, namespace: Namespace): Promise<Outcome> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== FINALIZER);
   const next: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } };

@@ -1,5 +1,5 @@
-// Everything that is served, and the groups that could not be asked. A group whose server is down may have content in the
-// namespace that nobody sees: as long as one is, the namespace stays.
+// Discovers all served kinds and the groups that cannot be reached. A group whose server is down may have content in the
+// namespace, so the namespace is kept until it is available.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
@@ -8,7 +8,7 @@ import { asError } from '@lapse/runtime/outcome';
 
 export interface Discovered {
   readonly kinds: readonly ServedKind[];
-  /** Why this is not everything. */
+  /** Why the list is incomplete. */
   readonly problem?: string;
 }
 
@@ -24,7 +24,7 @@ export async function getDiscovered(client: Client): Promise<Discovered> {
   }
 }
 
-/** Group versions whose answer is old: their servers cannot be reached. */
+/** Group versions with stale discovery: their servers cannot be reached. */
 async function getStale(client: Client): Promise<string[]> {
   const answer = await client.raw({ method: 'GET', path: '/apis', headers: { accept: ACCEPT } });
   if (answer.status !== 200) throw new Error(`GET /apis answered ${answer.status}`);

@@ -1,5 +1,5 @@
-// The same namespaces, deleted in a real cluster with its namespace controller and on the embedded server with the
-// stand-in: the same is left, and the same is said about it.
+// Deletes the same namespaces in a real cluster and on the embedded server with the simulated namespace controller. The
+// remaining objects and the conditions must be equal.
 
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { ConfigMap, CustomResourceDefinition, Namespace, Pod, Secret } from '@lapse/kube/api/kinds/builtin';
@@ -118,7 +118,7 @@ beforeAll(async () => {
   await made.close();
 });
 
-test('the stand-in leaves something to compare', () =>
+test('the simulated namespace controller leaves objects and conditions to compare', () =>
   expect(Object.keys(expected)).toEqual([
     'held',
     'held-by-a-pod',
@@ -126,7 +126,7 @@ test('the stand-in leaves something to compare', () =>
     'with-a-finalizer-of-its-own',
   ]));
 
-test('a real cluster ends the same way', async () => {
+test('a real cluster has the same remaining objects and conditions', async () => {
   await build(cluster.client, () => sleep(200));
   await remove(cluster.client);
   for (let look = 0; look < 80; look++) {

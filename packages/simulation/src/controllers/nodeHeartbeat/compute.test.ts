@@ -35,55 +35,60 @@ const silent = (beat: number, since: number) => ({
 const nothing = { kind: 'nothing' };
 const disk: Condition = { type: 'DiskPressure', status: 'False' };
 
-describe('the next step of a node', () => {
+describe('computeNodeStep', () => {
   test.each<[string, Node, number, object]>([
-    ['without the label it is left alone', node(undefined), 0, nothing],
-    ['a new one is ready at once', node(''), 3, { kind: 'write', status: { conditions: [beats(3, 3)] } }],
+    ['does nothing for a Node without the label', node(undefined), 0, nothing],
+    ['makes a new Node ready at once', node(''), 3, { kind: 'write', status: { conditions: [beats(3, 3)] } }],
     [
-      'whatever else is said of it stays',
+      'keeps other conditions',
       node('true', [disk, ready('False', 0)]),
       3,
       { kind: 'write', status: { conditions: [disk, beats(3, 3)] } },
     ],
-    ['between beats it waits', node('', [ready('True', 10)]), 309.999, { kind: 'wait', until: at(310) }],
+    ['waits between heartbeats', node('', [ready('True', 10)]), 309.999, { kind: 'wait', until: at(310) }],
     [
-      'a beat renews the time, not the transition',
+      'updates lastHeartbeatTime but not lastTransitionTime',
       node('', [ready('True', 10)]),
       310,
       { kind: 'write', status: { conditions: [beats(310, 0)] } },
     ],
     [
-      'the last wait ends when it falls silent',
+      'waits at most until the heartbeat stops',
       node('stop-after-5m', [ready('True', 10)]),
       20,
       { kind: 'wait', until: at(300) },
     ],
     [
-      'silence is noticed later',
+      'waits for the grace period after the heartbeat stopped',
       node('stop-after-5m', [ready('True', 10)]),
       300,
       { kind: 'wait', until: at(350) },
     ],
     [
-      'then nobody knows whether it is ready',
+      'sets Ready to Unknown after the grace period',
       node('stop-after-5m', [ready('True', 10)]),
       350,
       { kind: 'write', status: { conditions: [silent(10, 350)] } },
     ],
-    ['which is said once', node('stop-after-5m', [ready('Unknown', 10)]), 999, nothing],
     [
-      'a silent one that is to go on is ready again',
+      'does nothing for a Node that is already Unknown',
+      node('stop-after-5m', [ready('Unknown', 10)]),
+      999,
+      nothing,
+    ],
+    [
+      'makes an Unknown Node ready again when the stop is removed',
       node('', [ready('Unknown', 10)]),
       999,
       { kind: 'write', status: { conditions: [beats(999, 999)] } },
     ],
-    ['on its way out it is left alone', node('', [], { deletionTimestamp: time(0) }), 0, nothing],
+    ['does nothing for a terminating Node', node('', [], { deletionTimestamp: time(0) }), 0, nothing],
     [
-      'what is not understood is said',
+      'reports an invalid label',
       node('stop-after-lunch'),
       0,
       { kind: 'invalid', problem: `${HEARTBEAT}: "stop-after-lunch" is not "stop-after-5m"` },
     ],
-    ['nor is less than nothing', node('stop-after--5m'), 0, expect.objectContaining({ kind: 'invalid' })],
+    ['reports a negative duration', node('stop-after--5m'), 0, expect.objectContaining({ kind: 'invalid' })],
   ])('%s', (_, of, seconds, step) => expect(computeNodeStep(of, at(seconds))).toEqual(step));
 });

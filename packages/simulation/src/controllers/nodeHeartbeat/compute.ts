@@ -1,6 +1,6 @@
-// The pulse of a labelled Node. `standin.lapse.dev/heartbeat: ""` (any value but the next) beats for good; values of
-// labels have no spaces, so a Node that is to fall silent says `stop-after-5m`, counted from its creation. What follows
-// is what a node controller would say of it. Pure.
+// Computes the heartbeat of a labelled Node. `standin.lapse.dev/heartbeat: ""` sends heartbeats without end.
+// `stop-after-5m` stops them 5 minutes after the creation of the Node; then the Node becomes Unknown, as the node
+// controller would set it. Label values cannot contain spaces. Pure.
 
 import { readGoDuration } from '@lapse/base/goDuration';
 import {
@@ -18,9 +18,9 @@ import type { StatusStep } from '../statusStep.ts';
 
 export const HEARTBEAT = 'standin.lapse.dev/heartbeat';
 
-/** How often a kubelet writes a status in which nothing changed. */
+/** How often a kubelet writes an unchanged status. */
 const PERIOD = minutes(5);
-/** How long a node controller waits before it says that it no longer knows. */
+/** How long the node controller waits before it sets the Node to Unknown. */
 const GRACE = seconds(50);
 const STOP = /^stop-after-(.+)$/;
 
@@ -43,7 +43,7 @@ export function computeNodeStep(node: Node, now: Instant): NodeStep {
   return { kind: 'wait', until: stop !== undefined && isDue(stop, next) ? stop : next };
 }
 
-/** When the beat ends; undefined when it does not. */
+/** When the heartbeat stops; undefined if it does not stop. */
 function parseStop(
   label: string,
   created: string | null | undefined,

@@ -1,4 +1,4 @@
-// Nodes on the embedded server: one beats, one stops, one is nobody's business.
+// Nodes on the embedded server: one with heartbeats, one that stops, one without the label.
 
 import { Node } from '@lapse/kube/api/kinds/builtin';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { HEARTBEAT } from './compute.ts';
 import { nodeHeartbeat } from './controller.ts';
 
 test(
-  'labelled nodes are kept ready until they stop',
+  'labelled Nodes stay ready until their heartbeat stops',
   beside(
     () => [nodeHeartbeat()],
     async (world) => {

@@ -1,4 +1,4 @@
-// Keeps labelled Nodes ready, and no others.
+// Simulated kubelet heartbeat: keeps only labelled Nodes ready.
 
 import { Node } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';

@@ -1,7 +1,7 @@
 import type { ObjectMeta, OwnerReference } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import {
-  computeFate,
+  computeDecision,
   computeRole,
   FOREGROUND,
   isBlocking,
@@ -20,47 +20,51 @@ const ref = (uid: string, blockOwnerDeletion?: boolean): OwnerReference => ({
   ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
 });
 
-describe('what a pass over an object is about', () => {
+describe('computeRole', () => {
   test.each<[string, ObjectMeta, Role]>([
-    ['free', {}, 'none'],
+    ['without owners', {}, 'none'],
     ['free, with no owners', { ownerReferences: [] }, 'none'],
-    ['owned', { ownerReferences: [ref('a')] }, 'owned'],
+    ['with owners', { ownerReferences: [ref('a')] }, 'owned'],
     [
-      'owned, and prepared for a manner of deletion',
+      'owned, with a foreground or orphan finalizer',
       { ownerReferences: [ref('a')], finalizers: [ORPHAN] },
       'owned',
     ],
-    ['ending', ENDING, 'none'],
+    ['terminating', ENDING, 'none'],
     ['ending, owned', { ...ENDING, ownerReferences: [ref('a')] }, 'none'],
     ['ending, held by others', { ...ENDING, finalizers: ['x.dev/hold'] }, 'none'],
-    ['ending in the foreground', { ...ENDING, finalizers: ['x.dev/hold', FOREGROUND] }, 'deletingDependents'],
+    [
+      'terminating in the foreground',
+      { ...ENDING, finalizers: ['x.dev/hold', FOREGROUND] },
+      'deletingDependents',
+    ],
     ['ending, leaving orphans', { ...ENDING, finalizers: [ORPHAN] }, 'orphaning'],
   ])('%s', (_, metadata, role) => expect(computeRole(metadata)).toBe(role));
 });
 
-describe('an owner that exists', () => {
+describe('an existing owner', () => {
   test.each<[string, ObjectMeta, OwnerState]>([
     ['is solid', {}, 'solid'],
-    ['is solid while others hold it', { ...ENDING, finalizers: ['x.dev/hold'] }, 'solid'],
-    ['is solid before its deletion', { finalizers: [FOREGROUND] }, 'solid'],
-    ['waits in the foreground', { ...ENDING, finalizers: [FOREGROUND] }, 'waiting'],
+    ['is solid while another finalizer holds it', { ...ENDING, finalizers: ['x.dev/hold'] }, 'solid'],
+    ['is solid with a foreground finalizer before its deletion', { finalizers: [FOREGROUND] }, 'solid'],
+    ['is waiting during foreground deletion', { ...ENDING, finalizers: [FOREGROUND] }, 'waiting'],
   ])('%s', (_, metadata, state) => expect(stateOfPresent(metadata)).toBe(state));
 });
 
 test.each<[string, OwnerReference[], boolean]>([
-  ['says so', [ref('a', true)], true],
-  ['says so among others', [ref('b'), ref('a', false), ref('a', true)], true],
-  ['blocks somebody else', [ref('b', true), ref('a')], false],
-  ['says no', [ref('a', false)], false],
-])('a dependent blocks when it %s', (_, ownerReferences, is) =>
+  ['has blockOwnerDeletion', [ref('a', true)], true],
+  ['has blockOwnerDeletion in one of several references', [ref('b'), ref('a', false), ref('a', true)], true],
+  ['blocks only another owner', [ref('b', true), ref('a')], false],
+  ['has blockOwnerDeletion false', [ref('a', false)], false],
+])('isBlocking for a dependent that %s', (_, ownerReferences, is) =>
   expect(isBlocking({ ownerReferences }, 'a')).toBe(is),
 );
 
-describe('the fate of an owned object', () => {
+describe('computeDecision', () => {
   const free: ObjectMeta = {};
-  const circle: ObjectMeta = { ...ENDING, finalizers: [FOREGROUND] };
-  /** `solid, dangling!`: owners a, b, … in these states, `!` blocks. */
-  const fate = (
+  const cycle: ObjectMeta = { ...ENDING, finalizers: [FOREGROUND] };
+  /** `solid, dangling!`: owners a, b, … in these states; `!` blocks. */
+  const decide = (
     states: string,
     more: { dependents?: ObjectMeta[]; finalizers?: string[]; isCustom?: boolean } = {},
   ) => {
@@ -73,62 +77,82 @@ describe('the fate of an owned object', () => {
       ownerReferences: owners.map(({ reference }) => reference),
       ...(more.finalizers === undefined ? {} : { finalizers: more.finalizers }),
     };
-    return computeFate(metadata, { owners, dependents: [], isCustom: false, ...more });
+    return computeDecision(metadata, { owners, dependents: [], isCustom: false, ...more });
   };
   const deleted = (propagation: string) => ({ kind: 'delete', propagation });
 
-  test.each<[string, ReturnType<typeof fate>, object]>([
-    ['a solid owner keeps it', fate('solid'), { kind: 'keep' }],
-    ['without owners it goes', fate('dangling'), deleted('Background')],
-    ['without any of them it goes', fate('dangling, dangling'), deleted('Background')],
+  test.each<[string, ReturnType<typeof decide>, object]>([
+    ['keeps an object with a solid owner', decide('solid'), { kind: 'keep' }],
+    ['deletes an object whose owner is absent', decide('dangling'), deleted('Background')],
+    ['deletes an object whose owners are all absent', decide('dangling, dangling'), deleted('Background')],
     [
-      'one solid owner keeps it; the rest is struck',
-      fate('dangling, solid'),
+      'keeps an object with one solid owner and removes absent owners',
+      decide('dangling, solid'),
       { kind: 'strip', references: [ref('b')] },
     ],
-    ['also those that wait', fate('waiting!, solid!'), { kind: 'strip', references: [ref('b', true)] }],
-    ['an unknown owner holds everything', fate('dangling, unknown'), { kind: 'hold', owner: ref('b') }],
-    ['even beside a solid one', fate('solid, dangling, unknown'), { kind: 'hold', owner: ref('c') }],
-    ['an owner waits: it goes', fate('waiting!'), deleted('Background')],
-    ['with what it owns', fate('waiting!', { dependents: [free] }), deleted('Foreground')],
-    ['beside absent ones too', fate('dangling, waiting', { dependents: [free] }), deleted('Foreground')],
     [
-      'nobody waits: what it owns comes later',
-      fate('dangling', { dependents: [free] }),
-      deleted('Background'),
+      'keeps an object with one solid owner and removes waiting owners',
+      decide('waiting!, solid!'),
+      { kind: 'strip', references: [ref('b', true)] },
     ],
-    ['orphans, as was asked', fate('dangling', { finalizers: [ORPHAN] }), deleted('Orphan')],
+    ['does nothing with an unknown owner', decide('dangling, unknown'), { kind: 'hold', owner: ref('b') }],
     [
-      'in the foreground, as was asked',
-      fate('dangling', { finalizers: [FOREGROUND] }),
+      'does nothing with an unknown and a solid owner',
+      decide('solid, dangling, unknown'),
+      { kind: 'hold', owner: ref('c') },
+    ],
+    ['deletes a dependent of a waiting owner in the background', decide('waiting!'), deleted('Background')],
+    [
+      'deletes a dependent of a waiting owner in the foreground if it has dependents',
+      decide('waiting!', { dependents: [free] }),
       deleted('Foreground'),
     ],
     [
-      'a finalizer of others changes nothing',
-      fate('dangling', { finalizers: ['x.dev/y'] }),
+      'deletes in the foreground with an absent and a waiting owner',
+      decide('dangling, waiting', { dependents: [free] }),
+      deleted('Foreground'),
+    ],
+    [
+      'deletes in the background if no owner waits',
+      decide('dangling', { dependents: [free] }),
       deleted('Background'),
     ],
     [
-      'a circle is opened',
-      fate('waiting!, dangling', { dependents: [free, circle] }),
+      'orphans dependents if the object has the orphan finalizer',
+      decide('dangling', { finalizers: [ORPHAN] }),
+      deleted('Orphan'),
+    ],
+    [
+      'deletes in the foreground if the object has the foreground finalizer',
+      decide('dangling', { finalizers: [FOREGROUND] }),
+      deleted('Foreground'),
+    ],
+    ['ignores other finalizers', decide('dangling', { finalizers: ['x.dev/y'] }), deleted('Background')],
+    [
+      'unblocks a blocking cycle',
+      decide('waiting!, dangling', { dependents: [free, cycle] }),
       { kind: 'unblock', references: [ref('a', false), ref('b')] },
     ],
-    ['an open circle goes', fate('waiting', { dependents: [circle] }), deleted('Foreground')],
     [
-      'a circle of custom objects says so everywhere',
-      fate('waiting', { dependents: [circle], isCustom: true }),
+      'deletes a cycle that no longer blocks',
+      decide('waiting', { dependents: [cycle] }),
+      deleted('Foreground'),
+    ],
+    [
+      'sets blockOwnerDeletion to false on all references of custom objects in a cycle',
+      decide('waiting', { dependents: [cycle], isCustom: true }),
       { kind: 'unblock', references: [ref('a', false)] },
     ],
   ])('%s', (_, is, should) => expect(is).toEqual(should));
 
-  test('every reference to an absent owner is struck, however often it is named', () => {
+  test('removes every reference to an absent owner, including duplicates', () => {
     const [a, b] = [ref('a'), ref('b')];
     const owners = [a, a, b].map((reference) => ({
       reference,
       state: (reference === b ? 'solid' : 'dangling') as OwnerState,
     }));
     const surroundings = { owners, dependents: [], isCustom: false };
-    expect(computeFate({ ownerReferences: [a, a, b] }, surroundings)).toEqual({
+    expect(computeDecision({ ownerReferences: [a, a, b] }, surroundings)).toEqual({
       kind: 'strip',
       references: [b],
     });

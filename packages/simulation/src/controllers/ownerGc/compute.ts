@@ -1,9 +1,9 @@
-// What becomes of an object because of those who own it, and of those it owns. Pure; the same rules as the garbage
-// collector of kube-controller-manager:
+// Decides whether an object is garbage, from its owners and dependents. Pure. The rules are those of the garbage
+// collector of kube-controller-manager. States of an owner:
 //   solid     the owner exists
-//   waiting   the owner exists, is being deleted in the foreground, and waits for what it owns
-//   dangling  there is no such owner: nothing of that kind and name here, or one with another uid
-//   unknown   nobody serves that kind, or it could not be an owner: nothing is done until that changes
+//   waiting   the owner is being deleted in the foreground and waits for its dependents
+//   dangling  the owner does not exist: no object of that kind and name in the namespace, or one with another uid
+//   unknown   the kind is not served or cannot be an owner: the collector does nothing until that changes
 
 import type { ObjectMeta, OwnerReference } from '@lapse/kube/api/object';
 
@@ -18,15 +18,15 @@ export interface Owner {
   readonly state: OwnerState;
 }
 
-/** What a pass over an object is about. */
+/** Which garbage collection task applies to an object. */
 export type Role =
-  /** Nobody owns it, or it is on its way out and needs nothing from us. */
+  /** It has no owner, or it is terminating and needs no action. */
   | 'none'
-  /** Alive, and owned. */
+  /** Not terminating, with owners. */
   | 'owned'
-  /** Goes when nothing that blocks it is left. */
+  /** Foreground deletion: it is released when no blocking dependent is left. */
   | 'deletingDependents'
-  /** Goes when it was struck from everything it owns. */
+  /** Orphan deletion: it is released after its references are removed from all dependents. */
   | 'orphaning';
 
 const has = (metadata: ObjectMeta, finalizer: string): boolean =>
@@ -39,34 +39,34 @@ export function computeRole(metadata: ObjectMeta): Role {
   return has(metadata, FOREGROUND) ? 'deletingDependents' : 'none';
 }
 
-/** Whether what exists counts as an owner that waits for what it owns. */
+/** The state of an existing owner. */
 export const stateOfPresent = (metadata: ObjectMeta): OwnerState =>
   metadata.deletionTimestamp !== undefined && has(metadata, FOREGROUND) ? 'waiting' : 'solid';
 
-/** Whether `dependent` holds back the owner with this uid. */
+/** Whether `dependent` blocks the foreground deletion of the owner with this uid. */
 export const isBlocking = (dependent: ObjectMeta, uid: string): boolean =>
   (dependent.ownerReferences ?? []).some((ref) => ref.uid === uid && ref.blockOwnerDeletion === true);
 
-export type Fate =
+export type Decision =
   | { readonly kind: 'keep' }
-  /** Not touched: some owner cannot be judged. */
+  /** Not changed: the state of an owner is unknown. */
   | { readonly kind: 'hold'; readonly owner: OwnerReference }
-  /** Stays for its solid owners; the others are struck. */
+  /** Kept for its solid owners; the other references are removed. */
   | { readonly kind: 'strip'; readonly references: readonly OwnerReference[] }
-  /** Part of a circle that would wait for itself: it blocks nobody any more, and is judged again. */
+  /** Part of a cycle of blocking references: its references stop blocking, and it is evaluated again. */
   | { readonly kind: 'unblock'; readonly references: readonly OwnerReference[] }
   | { readonly kind: 'delete'; readonly propagation: Propagation };
 
 export interface Surroundings {
   readonly owners: readonly Owner[];
-  /** What the object owns itself. */
+  /** The dependents of the object. */
   readonly dependents: readonly ObjectMeta[];
   /** Whether its kind comes from a CustomResourceDefinition. */
   readonly isCustom: boolean;
 }
 
-/** Of an object whose role is `owned`. */
-export function computeFate(metadata: ObjectMeta, surroundings: Surroundings): Fate {
+/** Decides about an object whose role is `owned`. */
+export function computeDecision(metadata: ObjectMeta, surroundings: Surroundings): Decision {
   const { owners, dependents } = surroundings;
   const unknown = owners.find(({ state }) => state === 'unknown');
   if (unknown !== undefined) return { kind: 'hold', owner: unknown.reference };
@@ -86,8 +86,8 @@ export function computeFate(metadata: ObjectMeta, surroundings: Surroundings): F
 }
 
 /**
- * Undefined when nothing would change. Upstream patches built-in kinds reference by reference and custom ones as a
- * whole, where it also writes `false` into those that said nothing.
+ * Returns undefined if nothing would change. The garbage collector of Kubernetes patches single references of built-in
+ * kinds. For custom kinds it replaces the list and also sets unset values to `false`.
  */
 function unblocked(
   references: readonly OwnerReference[],
@@ -99,7 +99,7 @@ function unblocked(
   return references.map((ref) => (isMeant(ref) ? { ...ref, blockOwnerDeletion: false } : ref));
 }
 
-/** Somebody asked for a manner of deletion beforehand: it is honoured. */
+/** The propagation policy from a finalizer that was set before the deletion. */
 export function inheritedPropagation(metadata: ObjectMeta): Propagation {
   if (has(metadata, ORPHAN)) return 'Orphan';
   return has(metadata, FOREGROUND) ? 'Foreground' : 'Background';

@@ -1,5 +1,5 @@
-// The owner garbage collector as data. Its keys name objects of every kind (see kinds.ts), and one key stands for the
-// cluster: the pass over that one states which kinds are watched, again whenever a definition comes or goes.
+// The definition of the simulated garbage collector. Its keys name objects of every kind (see kinds.ts). One key stands
+// for the cluster: its reconcile declares the watched kinds, and runs again whenever a CRD is created or deleted.
 
 import type { Kind, ObjectKey, PartialObject } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition, Namespace } from '@lapse/kube/api/kinds/builtin';
@@ -11,12 +11,12 @@ import { type Found, Graph } from './graph.ts';
 import { groupKindOf, keyOfObject } from './kinds.ts';
 import { reconcile } from './reconcile.ts';
 
-/** The namespace that every cluster has stands for the cluster. */
+/** The key that stands for the cluster: a namespace that every cluster has. */
 const CLUSTER: ObjectKey = { name: 'kube-system' };
 
 const keyOfFound = ({ kind, object }: Found): ObjectKey => keyOfObject(kind, object.metadata);
 
-/** What others than the object itself, or a later pass over it, can see of it. */
+/** The fields that decisions about this object, its owners and its dependents read. */
 const ownershipFacts = ({ metadata }: KubeObject) => ({
   uid: metadata.uid,
   owners: metadata.ownerReferences,
@@ -25,10 +25,10 @@ const ownershipFacts = ({ metadata }: KubeObject) => ({
 });
 
 /**
- * Whom the object owns, the object itself, and the owners that wait for it to go. In this order: dependents that do not
- * block are judged while their owner still waits, and so go the way they would in a real cluster.
+ * The dependents of the object, the object itself, and the owners that wait for its deletion, in this order. Dependents
+ * that do not block are then evaluated while their owner still waits, as in a real cluster.
  */
-function* concerned(graph: Graph, kind: Kind, { metadata }: KubeObject): Generator<ObjectKey> {
+function* affectedKeys(graph: Graph, kind: Kind, { metadata }: KubeObject): Generator<ObjectKey> {
   for (const dependent of graph.dependentsOf(metadata.uid!))
     if (dependent.object.metadata.uid !== metadata.uid) yield keyOfFound(dependent);
   if (computeRole(metadata) !== 'none') yield keyOfObject(kind, metadata);
@@ -39,15 +39,15 @@ function* concerned(graph: Graph, kind: Kind, { metadata }: KubeObject): Generat
   }
 }
 
-/** The cluster, and whoever is owned by objects of this kind. */
-function* concernedByDefinition(graph: Graph, { spec }: CustomResourceDefinition): Generator<ObjectKey> {
+/** The cluster key and all dependents of objects of this kind. */
+function* keysAffectedByCrd(graph: Graph, { spec }: CustomResourceDefinition): Generator<ObjectKey> {
   yield CLUSTER;
   if (spec === undefined) return;
   const groupKind = groupKindOf(`${spec.group}/`, spec.names.kind);
   for (const dependent of graph.dependentsOfKind(groupKind)) yield keyOfFound(dependent);
 }
 
-/** A collector with a memory of its own, for one manager. */
+/** Creates a garbage collector with its own state, for one manager. */
 export function createOwnerGc(): ControllerDefinition {
   const graph = new Graph();
   return defineController<Namespace>({
@@ -59,12 +59,12 @@ export function createOwnerGc(): ControllerDefinition {
       {
         kind: CustomResourceDefinition,
         facts: definitionFacts,
-        to: (definition: CustomResourceDefinition) => concernedByDefinition(graph, definition),
+        to: (definition: CustomResourceDefinition) => keysAffectedByCrd(graph, definition),
       },
     ],
     dynamic: {
       facts: ownershipFacts,
-      to: (object, source) => concerned(graph, source.kind, object as PartialObject),
+      to: (object, source) => affectedKeys(graph, source.kind, object as PartialObject),
     },
     concurrency: 8,
     rights: [{ group: '*', resource: '*', verbs: ['get', 'patch', 'delete'] }],

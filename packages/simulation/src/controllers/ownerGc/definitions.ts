@@ -1,4 +1,4 @@
-// Kinds that come with a CustomResourceDefinition, and whether discovery has heard of them.
+// Kinds of CustomResourceDefinitions, and whether discovery shows them yet.
 
 import type { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
@@ -7,7 +7,7 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
 
-/** Whether this version of this kind is served, or about to be. */
+/** Whether the CRD serves the owner's version and kind, or is about to. */
 export const isDefinedBy = (definition: CustomResourceDefinition, owner: OwnerReference): boolean => {
   const { spec } = definition;
   if (spec === undefined || !isEstablished(definition) || spec.names.kind !== owner.kind) return false;
@@ -16,14 +16,14 @@ export const isDefinedBy = (definition: CustomResourceDefinition, owner: OwnerRe
   );
 };
 
-/** What of a definition decides whether and how it is served. */
+/** The fields of a CRD that decide whether and how it is served. */
 export const definitionFacts = (definition: CustomResourceDefinition) => ({
   established: isEstablished(definition),
   versions: definition.spec?.versions.map(({ name, served }) => ({ name, served })),
   names: definition.spec?.names,
 });
 
-/** Equal texts: the same kinds are served. */
+/** A fingerprint: equal texts mean that the same kinds are served. */
 export const definitionsState = (definitions: readonly CustomResourceDefinition[]): string =>
   JSON.stringify(
     definitions
@@ -31,7 +31,7 @@ export const definitionsState = (definitions: readonly CustomResourceDefinition[
       .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
   );
 
-/** Whether a definition is served, and discovery does not show it yet. */
+/** Whether the CRD is served but discovery does not show it yet. */
 export function isUndiscovered(
   definition: CustomResourceDefinition,
   discovered: readonly ServedKind[],

@@ -1,5 +1,5 @@
-// Everything the collector knows: which kinds are served, a view of the objects of each, and the owners that were found
-// not to exist. Views change by themselves as objects do; which views there are is stated by the pass over the cluster.
+// The state of the garbage collector: the served kinds, a cached view of the objects of each, and the owners known to be
+// absent. Views follow the objects. The reconcile of the cluster key declares the set of views.
 
 import { type Instant, isDue, minutes, plus } from '@lapse/base/instant';
 import type { Kind, ObjectKey, PartialObject } from '@lapse/kube/api/kind';
@@ -19,10 +19,10 @@ interface View {
   readonly reader: CacheReader<PartialObject>;
 }
 
-/** As many absent owners are remembered as upstream remembers. */
-const ABSENT = 500;
-/** How long new kinds may take to be listed: some attempts, which are up to 30 s apart. */
-const PATIENCE = minutes(2);
+/** Maximum number of remembered absent owners, as in kube-controller-manager. */
+const MAX_ABSENT = 500;
+/** How long to wait for the list of new kinds: several attempts, up to 30 s apart. */
+const MAX_LIST_WAIT = minutes(2);
 
 export class Graph {
   #served: readonly ServedKind[] = [];
@@ -30,9 +30,9 @@ export class Graph {
   #kinds = new Map<string, Kind>();
   #views = new Map<string, View>();
   readonly #absent = new Set<string>();
-  #patience: Instant | undefined;
+  #waitForListsUntil: Instant | undefined;
 
-  /** These kinds are served; `definitions` is the state of definitions they belong to, unset while discovery is behind. */
+  /** Sets the served kinds. `definitions` is the CRD fingerprint that they match, unset while discovery is behind. */
   discovered(served: readonly ServedKind[], definitions: string | undefined): void {
     this.#served = served;
     this.#definitions = definitions;
@@ -46,22 +46,22 @@ export class Graph {
     return this.#definitions;
   }
 
-  /** From now on these views are kept. */
+  /** Replaces the set of views. */
   watch(views: readonly DynamicView[], now: Instant): void {
     const isNew = views.some(({ source }) => !this.#views.has(resourceId(source.kind)));
-    if (isNew) this.#patience = plus(now, PATIENCE);
+    if (isNew) this.#waitForListsUntil = plus(now, MAX_LIST_WAIT);
     this.#views = new Map(views.map((view) => [resourceId(view.source.kind), asView(view)]));
   }
 
-  /** Whether what is not in the views can be taken not to exist; kinds that cannot be listed are not waited for forever. */
+  /** Whether an object missing from the views does not exist. The wait for kinds that cannot be listed is limited. */
   isComplete(now: Instant): boolean {
-    if (this.#patience === undefined || isDue(this.#patience, now)) return true;
+    if (this.#waitForListsUntil === undefined || isDue(this.#waitForListsUntil, now)) return true;
     for (const { reader } of this.#views.values()) if (!reader.synced) return false;
-    this.#patience = undefined;
+    this.#waitForListsUntil = undefined;
     return true;
   }
 
-  /** The kind an owner reference names, if it is served in that version. */
+  /** The kind of an owner reference; undefined if it is not served in that version. */
   kindOf({ apiVersion, kind }: OwnerReference): Kind | undefined {
     return this.#kinds.get(`${apiVersion}/${kind}`);
   }
@@ -76,17 +76,17 @@ export class Graph {
     return view === undefined || object === undefined ? undefined : { kind: view.kind, object };
   }
 
-  /** Whoever names this uid as an owner, wherever it is. */
+  /** All objects with this uid as an owner, in any namespace. */
   dependentsOf(uid: string): Found[] {
     return this.#byIndex('owner', uid);
   }
 
-  /** Whoever names an owner of this kind (`group/Kind`). */
+  /** All objects with an owner of this kind (`group/Kind`). */
   dependentsOfKind(groupKind: string): Found[] {
     return this.#byIndex('ownerKind', groupKind);
   }
 
-  /** The object with this uid, if it is known. */
+  /** The object with this uid; undefined if it is not cached. */
   withUid(uid: string): Found | undefined {
     return this.#byIndex('uid', uid)[0];
   }
@@ -95,9 +95,9 @@ export class Graph {
     return this.#absent.has(absentKey(reference, namespace));
   }
 
-  /** A uid that does not exist never will. */
+  /** Safe to remember, because an absent uid is never used again. */
   rememberAbsent(reference: OwnerReference, namespace: string | undefined): void {
-    if (this.#absent.size >= ABSENT) {
+    if (this.#absent.size >= MAX_ABSENT) {
       const [oldest] = this.#absent;
       this.#absent.delete(oldest!);
     }

@@ -1,6 +1,7 @@
-// Object graphs in one line per object, for the embedded server with the stand-in and for a real cluster alike:
+// Object graphs with one line per object, for the embedded server with the simulated garbage collector and for a real
+// cluster:
 //   `b<a`              b is owned by a                       `b<a!`   and blocks its deletion in the foreground
-//   `b<a,c!`           two owners                            `b<~a`   the right name, a uid that nobody has
+//   `b<a,c!`           two owners                            `b<~a`   the right name, a uid that does not exist
 //   `b [x.dev/hold]`   with a finalizer                      `b<a@Secret`, `b<a@v9`  a wrong kind or version of the owner
 //   `other/b`          in the second namespace               `b<a=z`  a's uid under the name z
 //   `secret:b` `widget:b` `gadget:b`                         kinds; widgets are custom, gadgets custom and cluster-scoped
@@ -35,7 +36,7 @@ const OTHER = 'gc-other';
 
 export interface Graph {
   readonly objects: readonly string[];
-  /** `a` in the background, `a:Foreground`, `a:Orphan`; one after the other. */
+  /** `a` (background), `a:Foreground`, `a:Orphan`; deleted in this order. */
   readonly deletes: readonly string[];
 }
 
@@ -77,19 +78,19 @@ function parseOwner(text: string): OwnerLine {
   return { name, blocks: blocks === '!', wrongUid: wrongUid === '~', alias: alias ?? name, as };
 }
 
-/** Many graphs side by side: every name is told apart by the number of its graph. */
+/** Builds many graphs in the same namespaces. Every name contains the number of its graph. */
 export class Bench {
   readonly #client: Client;
   readonly #first: number;
   readonly #made = new Map<string, { kind: Kind; object: KubeObject }>();
 
-  /** Graphs are numbered from `first` on: benches beside each other need different numbers. */
+  /** Numbers the graphs from `first`. Benches on the same cluster need different numbers. */
   constructor(client: Client, first = 0) {
     this.#client = client;
     this.#first = first;
   }
 
-  /** Two namespaces and two definitions; resolves when custom objects can be made. */
+  /** Creates two namespaces and two CRDs. Resolves when custom objects can be created. */
   async prepare(pause: () => Promise<void>): Promise<void> {
     for (const name of [HOME, OTHER])
       objectOf(await this.#client.create(Namespace, { ...typed(Namespace), metadata: { name } }));
@@ -103,7 +104,7 @@ export class Bench {
     }
   }
 
-  /** Objects first, then who owns whom: only then are all uids known. */
+  /** Creates the objects first, then sets the owner references, because these need the uids. */
   async build(graphs: readonly Graph[]): Promise<void> {
     const lines = graphs.flatMap(({ objects }, graph) =>
       objects.map((line) => ({ graph: this.#first + graph, line: parseLine(line) })),
@@ -146,7 +147,7 @@ export class Bench {
     );
   }
 
-  /** What is left when nothing has changed for a while; `pause` is half a second of whoever collects. */
+  /** The remaining objects once nothing changes any more. `pause` lets the collector run for half a second. */
   async atRest(count: number, pause: () => Promise<unknown>): Promise<string[][]> {
     let before = '';
     for (let quiet = 0; ; ) {
@@ -159,7 +160,7 @@ export class Bench {
     }
   }
 
-  /** What is left of each graph, in the same notation; uids that are wrong show as `~`. */
+  /** The remaining objects of each graph in the same notation. Wrong uids show as `~`. */
   async survivors(count: number): Promise<string[][]> {
     const left: string[][] = Array.from({ length: count }, () => []);
     for (const [prefix, kind] of Object.entries(KINDS)) {

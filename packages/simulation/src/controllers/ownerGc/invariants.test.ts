@@ -1,4 +1,4 @@
-// Whatever the graph, when everything has come to rest these hold.
+// Invariants of garbage collection that hold for any graph once all work is done.
 
 import { seededRandom } from '@lapse/base/random';
 import { metadataOf } from '@lapse/kube/api/kind';
@@ -15,10 +15,10 @@ interface Left {
   readonly metadata: ObjectMeta;
 }
 
-/** Kinds by the name that references give them; others are unknown. */
+/** Kinds by their name in owner references; other kinds are unknown. */
 const known = new Map(Object.values(KINDS).map((kind) => [kind.kind, kind]));
 
-/** What is wrong with an object that is left, if anything is. */
+/** The violated invariant of a remaining object, if any. */
 function complaint({ id, metadata }: Left, all: ReadonlyMap<string, Left>): string | undefined {
   const present = [...all.values()];
   if (metadata.deletionTimestamp !== undefined) {
@@ -40,7 +40,7 @@ function complaint({ id, metadata }: Left, all: ReadonlyMap<string, Left>): stri
   return `${id} has owners that are ${states.join(', ')}`;
 }
 
-test('no garbage, no dead references, nobody waits in vain', async () => {
+test('no garbage, no dead references and no needless waiting remain', async () => {
   const random = seededRandom(11);
   const graphs: Graph[] = Array.from({ length: 60 }, () => randomGraph(random));
   const made = await world({

@@ -8,7 +8,7 @@ const served = (id: string, verbs = 'delete list watch', namespaced = true): Ser
   return { group, version, resource, namespaced, verbs: verbs.split(' '), ...names };
 };
 
-test('what can be listed, watched and deleted takes part, once, in the version that comes first; events do not', () =>
+test('collects kinds that can be listed, watched and deleted, once each in the first version, without Events', () =>
   expect(
     computeCollected([
       served('/v1/pods'),
@@ -39,7 +39,7 @@ describe('keys name objects of every kind', () => {
     expect(key).toEqual({ namespace, name });
     expect(addressOf(key)).toEqual({ resource: resourceId(kind), key: metadata });
   });
-  test('but for one, which stands for the cluster', () =>
+  test('except one, which stands for the cluster', () =>
     expect(addressOf({ name: 'kube-system' })).toBeUndefined());
 });
 

@@ -1,5 +1,5 @@
-// Which kinds take part: everything that is served and can be listed, watched and deleted, each in one version. Events
-// neither own nor are owned in practice, and are many: they are left out, as upstream does.
+// The kinds that the garbage collector handles: all served kinds that can be listed, watched and deleted, each in one
+// version. Events are excluded, as in Kubernetes: they are many and have no owners or dependents in practice.
 
 import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '@lapse/kube/api/kind';
 import type { ObjectMeta } from '@lapse/kube/api/object';
@@ -10,11 +10,11 @@ const VERBS = ['delete', 'list', 'watch'];
 const isEvent = ({ group, resource }: Kind): boolean =>
   resource === 'events' && (group === '' || group === 'events.k8s.io');
 
-/** `configmaps`, `jobs.batch`: a kind whatever its version. */
+/** `configmaps`, `jobs.batch`: a kind without its version. */
 export const resourceId = ({ group, resource }: { group: string; resource: string }): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** Of what discovery lists (preferred versions first), the kinds that take part. */
+/** Selects the collected kinds from discovery, which lists preferred versions first. */
 export function computeCollected(served: readonly ServedKind[]): Kind<PartialObject>[] {
   const chosen = new Map<string, Kind<PartialObject>>();
   for (const { group, version, kind, resource, namespaced, verbs } of served) {
@@ -26,10 +26,10 @@ export function computeCollected(served: readonly ServedKind[]): Kind<PartialObj
   return [...chosen.values()];
 }
 
-/** What decisions read, and no more: labels and annotations of a whole cluster are most of its metadata. */
-const skeleton: Projection<PartialObject> = {
+/** Keeps only the fields that decisions read. Labels and annotations are most of a cluster's metadata. */
+const ownershipProjection: Projection<PartialObject> = {
   name: 'ownership',
-  project: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata: bones(metadata) }),
+  project: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata: ownershipMetadata(metadata) }),
 };
 
 const KEPT = [
@@ -42,12 +42,12 @@ const KEPT = [
   'ownerReferences',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
-const bones = (metadata: ObjectMeta): ObjectMeta =>
+const ownershipMetadata = (metadata: ObjectMeta): ObjectMeta =>
   Object.fromEntries(
     KEPT.filter((field) => metadata[field] !== undefined).map((field) => [field, metadata[field]]),
   );
 
-/** `batch/Job`, as owner references name kinds, whatever the version. */
+/** `batch/Job`: the kind of an owner reference without its version. */
 export const groupKindOf = (apiVersion: string, kind: string): string =>
   `${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}/${kind}`;
 
@@ -59,7 +59,7 @@ const indexes = {
 };
 
 export const sourceOf = (kind: Kind<PartialObject>): Source =>
-  ({ kind, projection: skeleton, indexes }) as unknown as Source;
+  ({ kind, projection: ownershipProjection, indexes }) as unknown as Source;
 
 /**
  * Keys of this controller name objects of every kind: `namespace/resource.group/name`, and `resource.group/name` for
@@ -76,7 +76,7 @@ export interface ObjectAddress {
   readonly key: ObjectKey;
 }
 
-/** The object a key names; undefined for the key of the cluster itself. */
+/** The object of a key; undefined for the cluster key. */
 export function addressOf({ namespace, name }: ObjectKey): ObjectAddress | undefined {
   if (namespace === undefined) return undefined;
   const slash = name.indexOf('/');

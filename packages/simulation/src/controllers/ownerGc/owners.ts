@@ -1,5 +1,5 @@
-// The state of each owner an object names. What the views show needs no request; what they lack is asked for at the
-// server, because a view may be behind, and because a kind that is no longer served says nothing about its objects.
+// Determines the state of each owner of an object. A cached owner needs no request. A missing owner is read from the API
+// server, because a view may be stale, and because an unserved kind proves nothing about its objects.
 
 import { metadataOf, type PartialObject } from '@lapse/kube/api/kind';
 import type { OwnerReference } from '@lapse/kube/api/object';
@@ -18,7 +18,7 @@ export async function getOwners(
   for (const reference of object.metadata.ownerReferences ?? []) {
     const state = await getState(client, graph, reference, object.metadata.namespace);
     owners.push({ reference, state });
-    // Nothing is done as long as one of them is unknown.
+    // One unknown owner is enough: the collector does nothing then.
     if (state === 'unknown') break;
   }
   return owners;
@@ -32,14 +32,14 @@ async function getState(
 ): Promise<OwnerState> {
   if (graph.isKnownAbsent(reference, namespace)) return 'dangling';
   const kind = graph.kindOf(reference);
-  // A cluster-scoped object cannot be owned by something in a namespace: which one would it be?
+  // A cluster-scoped object cannot have a namespaced owner, because the reference has no namespace.
   if (kind === undefined || (kind.namespaced && namespace === undefined)) return 'unknown';
   const key = kind.namespaced ? { namespace: namespace!, name: reference.name } : { name: reference.name };
   const view = graph.view(resourceId(kind));
   const cached = view?.reader.get(key)?.metadata;
   if (cached?.uid === reference.uid) return stateOfPresent(cached);
   const live = await getLive(() => client.get(metadataOf(kind), key));
-  // Its kind went away with it, and while it was watched we saw that it was not there.
+  // The kind is no longer served. The owner is absent only if a synced view showed that it did not exist.
   const isAbsent = live === 'notServed' ? view?.reader.synced === true : live?.metadata.uid !== reference.uid;
   if (isAbsent) {
     graph.rememberAbsent(reference, namespace);
@@ -54,7 +54,7 @@ async function getLive(
   try {
     return await get();
   } catch (error) {
-    // A 404 that names the object is an answer; this one is about its kind.
+    // The client returns undefined for a missing object. This 404 means that the kind is not served.
     if (error instanceof ApiError && error.code === 404) return 'notServed';
     throw error;
   }

@@ -1,4 +1,4 @@
-// Random small graphs of the kind that people build by mistake: circles, several owners, owners that are not there.
+// Random small graphs with typical mistakes: ownership cycles, several owners, missing owners.
 
 import type { Random } from '@lapse/base/random';
 import type { Graph } from './graphs.testkit.ts';

@@ -1,4 +1,4 @@
-// The collector in a world: what is left of each shape when everything has come to rest.
+// The simulated garbage collector: the remaining objects of each shape once all work is done.
 
 import { world } from '@lapse/runtime/world.testkit';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { createOwnerGc } from './controller.ts';
 import { Bench } from './graphs.testkit.ts';
 import { SHAPES } from './shapes.testkit.ts';
 
-describe('what is left', async () => {
+describe('garbage collector', async () => {
   const shapes = Object.values(SHAPES);
   const made = await world({ controllers: [createOwnerGc()], enforceRights: true });
   const bench = new Bench(made.user);

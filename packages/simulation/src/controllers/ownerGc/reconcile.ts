@@ -1,4 +1,4 @@
-// A pass is either over the cluster (which kinds are there) or over one object (what becomes of it).
+// Reconciles either the cluster key (which kinds to watch) or one object (whether it is garbage).
 
 import { assertNever } from '@lapse/base/assertNever';
 import { plus, seconds } from '@lapse/base/instant';
@@ -8,9 +8,9 @@ import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { Pass } from '@lapse/runtime/pass';
 import {
-  computeFate,
+  computeDecision,
   computeRole,
-  type Fate,
+  type Decision,
   FOREGROUND,
   isBlocking,
   ORPHAN,
@@ -22,7 +22,7 @@ import { addressOf, computeCollected, resourceId, sourceOf } from './kinds.ts';
 import { getOwners } from './owners.ts';
 import { deleteUnowned, removeFinalizer, removeOwners, replaceOwners, type Written } from './writes.ts';
 
-/** Discovery may follow a definition a moment later. */
+/** Discovery may lag behind a new CRD. */
 const DISCOVERY_LAG = seconds(1);
 
 export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
@@ -31,13 +31,13 @@ export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
   const found = graph.get(address.resource, address.key);
   if (found === undefined) return settled();
   const role = computeRole(found.object.metadata);
-  // Until then an object that blocks another may exist and not be seen.
+  // Until all kinds are listed, a blocking dependent may exist that is not cached.
   if (role !== 'none' && !graph.isComplete(pass.now)) return again('kinds are still being listed');
   switch (role) {
     case 'none':
       return settled();
     case 'owned':
-      return judge(pass, graph, found);
+      return reconcileOwned(pass, graph, found);
     case 'deletingDependents':
       return release(pass, graph, found);
     case 'orphaning':
@@ -47,7 +47,7 @@ export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
   }
 }
 
-/** States which kinds are watched. The server is asked when a definition has changed since it was asked last. */
+/** Declares the watched kinds. Runs discovery if a CRD has changed since the last one. */
 async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Promise<Outcome> {
   const definitions = [...cache.list(CustomResourceDefinition)];
   const state = definitionsState(definitions);
@@ -62,38 +62,38 @@ async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Pr
   return graph.definitions === undefined ? waitUntil(plus(now, DISCOVERY_LAG), 'discovery') : settled();
 }
 
-/** An object that somebody owns. */
-async function judge(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
+/** Reconciles an object with owners. */
+async function reconcileOwned(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
   const owners = await getOwners(pass.client, graph, found.object);
   reportForeign(pass, graph, found, owners);
   const dependents = graph.dependentsOf(found.object.metadata.uid!).map(({ object }) => object.metadata);
   const isCustom = pass.cache.get(CustomResourceDefinition, { name: resourceId(found.kind) }) !== undefined;
-  const fate = computeFate(found.object.metadata, { owners, dependents, isCustom });
-  return carryOut(pass, graph, found, fate);
+  const decision = computeDecision(found.object.metadata, { owners, dependents, isCustom });
+  return carryOut(pass, graph, found, decision);
 }
 
-async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Promise<Outcome> {
+async function carryOut(pass: Pass, graph: Graph, found: Found, decision: Decision): Promise<Outcome> {
   const { client } = pass;
-  switch (fate.kind) {
+  switch (decision.kind) {
     case 'keep':
       return settled();
     case 'hold':
-      // Woken when a definition of that kind appears; this one has, and discovery is behind.
-      return isUndiscoveredOwner(pass, graph, fate.owner)
+      // A new CRD of that kind enqueues the object. Here the CRD exists but discovery is behind.
+      return isUndiscoveredOwner(pass, graph, decision.owner)
         ? again('the kind of an owner is not discovered yet')
         : settled();
     case 'strip': {
-      const kept = new Set(fate.references.map(({ uid }) => uid));
+      const kept = new Set(decision.references.map(({ uid }) => uid));
       const all = found.object.metadata.ownerReferences ?? [];
       const struck = new Set(all.map(({ uid }) => uid).filter((uid) => !kept.has(uid)));
       return after(await removeOwners(client, found, struck));
     }
     case 'unblock':
-      return after(await replaceOwners(client, found, fate.references));
+      return after(await replaceOwners(client, found, decision.references));
     case 'delete':
-      return after(await deleteUnowned(client, found, fate.propagation));
+      return after(await deleteUnowned(client, found, decision.propagation));
     default:
-      return assertNever(fate);
+      return assertNever(decision);
   }
 }
 
@@ -101,14 +101,14 @@ const isUndiscoveredOwner = ({ cache }: Pass, graph: Graph, owner: OwnerReferenc
   graph.kindOf(owner) === undefined &&
   [...cache.list(CustomResourceDefinition)].some((definition) => isDefinedBy(definition, owner));
 
-/** An object that waits for what it owns: let go when nothing blocks it. What blocks it is woken by its own events. */
+/** Foreground deletion: releases the object if no dependent blocks it. Events of its dependents enqueue it again. */
 async function release({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
   const uid = found.object.metadata.uid!;
   const isBlocked = graph.dependentsOf(uid).some(({ object }) => isBlocking(object.metadata, uid));
   return isBlocked ? settled() : after(await removeFinalizer(client, found, FOREGROUND));
 }
 
-/** An object whose dependents are to stay: struck from all of them, then let go. */
+/** Orphan deletion: removes the object from the references of all dependents, then releases it. */
 async function orphan({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
   const uid = found.object.metadata.uid!;
   for (const dependent of graph.dependentsOf(uid))
@@ -120,7 +120,7 @@ async function orphan({ client }: Pass, graph: Graph, found: Found): Promise<Out
 const after = (written: Written): Outcome =>
   written === 'contended' ? again('changed while it was decided') : settled();
 
-/** Owners in other namespaces do not count; people are told. */
+/** Emits an Event for owners in other namespaces, which do not count. */
 function reportForeign(pass: Pass, graph: Graph, { kind, object }: Found, owners: readonly Owner[]): void {
   for (const { reference, state } of owners) {
     if (state !== 'dangling') continue;
@@ -136,7 +136,7 @@ function reportForeign(pass: Pass, graph: Graph, { kind, object }: Found, owners
   }
 }
 
-/** What is seen through its metadata only, under its own name again. */
+/** The metadata-only object with its real apiVersion and kind. */
 const typed = (kind: Found['kind'], { metadata }: PartialObject) => ({
   apiVersion: apiVersionOf(kind),
   kind: kind.kind,

@@ -1,4 +1,4 @@
-// The collector when things go wrong: kinds that come and go, stale caches, lost races, refusals, restarts.
+// The simulated garbage collector under failures: added and removed kinds, stale caches, conflicts, errors, restarts.
 
 import { millis } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -50,7 +50,7 @@ const rule = (name: string, run: Parameters<typeof beside>[1]) =>
     ),
   );
 
-rule('kinds that come are collected at once', async (world) => {
+rule('collects objects of a new kind at once', async (world) => {
   await define(world);
   await world.pass(1000);
   const owner = await make(world, Thing, 'a');
@@ -61,7 +61,7 @@ rule('kinds that come are collected at once', async (world) => {
   expect([await names(world, Thing), await names(world)]).toEqual([[], []]);
 });
 
-rule('what their objects own goes with a definition', async (world) => {
+rule('deletes the dependents of custom objects with their CRD', async (world) => {
   await define(world);
   await world.pass(1000);
   const owner = await make(world, Thing, 'a');
@@ -72,7 +72,7 @@ rule('what their objects own goes with a definition', async (world) => {
   expect(await names(world)).toEqual([]);
 });
 
-rule('an owner of a kind that is not served is unknown, until it is served', async (world) => {
+rule('treats an owner of a kind that is not served as unknown until it is served', async (world) => {
   await make(world, ConfigMap, 'a', ghost('Thing', 'x.dev/v1'));
   await world.pass(1_200_000);
   expect(await names(world)).toEqual(['a']);
@@ -85,7 +85,7 @@ rule('an owner of a kind that is not served is unknown, until it is served', asy
   expect(await names(world)).toEqual([]);
 });
 
-rule('a kind that is no longer served says nothing about owners that were not seen', async (world) => {
+rule('does not treat an owner as absent because its kind is no longer served', async (world) => {
   await define(world);
   await world.pass(1000);
   await world.user.delete(CustomResourceDefinition, { name: 'things.x.dev' });
@@ -95,7 +95,7 @@ rule('a kind that is no longer served says nothing about owners that were not se
   expect(await names(world)).toEqual(['a']);
 });
 
-rule('an absent owner is asked for at the server before anything is deleted', async (world) => {
+rule('reads an absent owner from the server before it deletes a dependent', async (world) => {
   world.interfere = ({ method, path }) =>
     method === 'GET' && path.endsWith('/configmaps/ghost') ? refuse(503, 'ServiceUnavailable') : undefined;
   await make(world, ConfigMap, 'a', ghost());
@@ -106,7 +106,7 @@ rule('an absent owner is asked for at the server before anything is deleted', as
   expect(await names(world)).toEqual([]);
 });
 
-rule('an owner that the caches have not seen yet counts', async (world) => {
+rule('keeps a dependent whose owner is not cached yet', async (world) => {
   world.holdEvents();
   const owner = await make(world, Secret, 'a');
   world.releaseEvents();
@@ -115,7 +115,7 @@ rule('an owner that the caches have not seen yet counts', async (world) => {
   expect(await names(world)).toEqual(['b']);
 });
 
-rule('an object that gets an owner at the last moment is spared', async (world) => {
+rule('keeps an object that gets an owner just before its deletion', async (world) => {
   const owner = await make(world, Secret, 'a');
   let saved = false;
   world.interfere = async ({ method }) => {
@@ -134,7 +134,7 @@ rule('an object that gets an owner at the last moment is spared', async (world) 
   expect([saved, await names(world)]).toEqual([true, ['b']]);
 });
 
-rule('an object that is written all the time goes all the same', async (world) => {
+rule('deletes an object that is updated constantly', async (world) => {
   let writes = 0;
   world.interfere = async ({ method }) => {
     if (method === 'DELETE' && writes++ < 2)
@@ -150,7 +150,7 @@ rule('an object that is written all the time goes all the same', async (world) =
   expect(await names(world)).toEqual([]);
 });
 
-rule('an object that was made again under its name is another one', async (world) => {
+rule('does not delete a recreated object with the same name', async (world) => {
   const first = await make(world, Secret, 'a');
   await make(world, ConfigMap, 'b', ownedBy(Secret, first));
   await world.pass(100);
@@ -162,7 +162,7 @@ rule('an object that was made again under its name is another one', async (world
   expect([await names(world, Secret), await names(world)]).toEqual([['a'], []]);
 });
 
-rule('refused, it tries again later, and others are not kept waiting', async (world) => {
+rule('retries a rejected request later without delaying other objects', async (world) => {
   world.interfere = ({ method, path }) =>
     method === 'DELETE' && path.endsWith('/configmaps/b') ? refuse(403, 'Forbidden') : undefined;
   await make(world, ConfigMap, 'b', ghost());
@@ -175,7 +175,7 @@ rule('refused, it tries again later, and others are not kept waiting', async (wo
   expect(await names(world)).toEqual([]);
 });
 
-/** A foreground deletion of secret a that configmap b holds up; then the process is another one. */
+/** Deletes Secret a in the foreground while ConfigMap b blocks it, then starts a new process. */
 async function restartWhileHeld(
   world: World,
   then: (pass: (length: number) => Promise<void>) => Promise<void>,
@@ -210,7 +210,7 @@ const letGo = (world: World) =>
   );
 const both = async (world: World) => [await names(world, Secret), await names(world)];
 
-rule('a restart in the middle of a foreground deletion loses nothing', (world) =>
+rule('completes a foreground deletion after a restart', (world) =>
   restartWhileHeld(world, async (pass) => {
     await pass(1000);
     expect(await both(world)).toEqual([['a'], ['b']]);
@@ -220,7 +220,7 @@ rule('a restart in the middle of a foreground deletion loses nothing', (world) =
   }),
 );
 
-rule('nothing is let go before everything that may block it is listed', (world) =>
+rule('releases no object before all kinds of possible dependents are listed', (world) =>
   restartWhileHeld(world, async (pass) => {
     world.interfere = ({ method, path }) =>
       method === 'GET' && path.includes('/configmaps') ? refuse(503, 'ServiceUnavailable') : undefined;
@@ -235,7 +235,7 @@ rule('nothing is let go before everything that may block it is listed', (world) 
   }),
 );
 
-rule('a cluster-scoped object with an owner in a namespace is not worth a second look', async (world) => {
+rule('does not retry a cluster-scoped object with a namespaced owner', async (world) => {
   const owner = await make(world, Secret, 'a');
   await create(world, Namespace, { metadata: { name: 'n', ownerReferences: [ownedBy(Secret, owner)] } });
   await world.pass(600_000);
@@ -243,7 +243,7 @@ rule('a cluster-scoped object with an owner in a namespace is not worth a second
   expect(seen).toEqual(['settled']);
 });
 
-rule('people are told of owners in other namespaces', async (world) => {
+rule('emits an Event for an owner in another namespace', async (world) => {
   const owner = await make(world, Secret, 'a');
   await create(world, ConfigMap, {
     metadata: { name: 'b', namespace: 'kube-public', ownerReferences: [ownedBy(Secret, owner)] },
@@ -252,7 +252,7 @@ rule('people are told of owners in other namespaces', async (world) => {
   expect(world.notes).toEqual(['b Warning OwnerRefInvalidNamespace']);
 });
 
-rule('looked at once more, nothing is written', async (world) => {
+rule('writes nothing in a second reconcile', async (world) => {
   const owner = await make(world, Secret, 'a');
   await make(world, ConfigMap, 'b', ownedBy(Secret, owner), ghost());
   await make(world, ConfigMap, 'c', ownedBy(Secret, owner));
@@ -263,7 +263,7 @@ rule('looked at once more, nothing is written', async (world) => {
   expect(world.writes().length).toBe(before);
 });
 
-rule('three hundred at once', async (world) => {
+rule('deletes three hundred dependents with few requests', async (world) => {
   const owner = await make(world, Secret, 'a');
   await Promise.all(
     Array.from({ length: 300 }, (_, i) => make(world, ConfigMap, `c${i}`, ownedBy(Secret, owner))),
@@ -273,6 +273,6 @@ rule('three hundred at once', async (world) => {
   await world.user.delete(Secret, keyOf(owner));
   await world.pass(1000);
   expect(await names(world)).toEqual([]);
-  // One DELETE each, and a handful of questions about the owner.
+  // One DELETE each, and a few GETs of the owner.
   expect(world.requests.length - before).toBeLessThan(320);
 });

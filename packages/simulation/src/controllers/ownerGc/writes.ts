@@ -1,5 +1,5 @@
-// The three things the collector does to objects, each guarded by uid and version. Who lost a race looks at the live
-// object and tries again a few times; after that the pass is over, and the next one decides anew.
+// The three writes of the garbage collector, each guarded by uid and resourceVersion. After a conflict it reads the live
+// object and retries a few times. Then the reconcile ends and the next one decides again.
 
 import { equal, type Json } from '@lapse/kube/api/json';
 import { type Kind, keyOf, type PartialObject } from '@lapse/kube/api/kind';
@@ -13,13 +13,13 @@ export type Written = 'done' | 'gone' | 'contended';
 
 const ROUNDS = 3;
 
-/** The object as it is now, if it is still the same one. */
+/** The live object; undefined if it is absent or has another uid. */
 async function getSame(client: Client, { kind, object }: Found): Promise<PartialObject | undefined> {
   const live = await client.get(kind, keyOf(object));
   return live?.metadata.uid === object.metadata.uid ? live : undefined;
 }
 
-/** Writes `metadata` computed from the newest version; undefined means that nothing is left to be done. */
+/** Writes metadata computed from the newest version. The callback returns undefined if nothing is left to do. */
 async function patchMetadata(
   client: Client,
   { kind, object }: Found,
@@ -45,7 +45,7 @@ async function patchMetadata(
   return 'contended';
 }
 
-/** Strikes every owner with one of these uids. */
+/** Removes all owner references with one of these uids. */
 export const removeOwners = (client: Client, found: Found, uids: ReadonlySet<string>): Promise<Written> =>
   patchMetadata(client, found, ({ metadata }) => {
     const all = metadata.ownerReferences ?? [];
@@ -60,7 +60,7 @@ export const removeFinalizer = (client: Client, found: Found, finalizer: string)
     return left.length === all.length ? undefined : { finalizers: left.length === 0 ? null : left };
   });
 
-/** Exactly these references, unless somebody changed the object: then the decision is void. */
+/** Sets exactly these references. If the object has changed, the decision is obsolete and nothing is written. */
 export async function replaceOwners(
   client: Client,
   { kind, object }: Found,
@@ -78,7 +78,7 @@ export async function replaceOwners(
   return answer.kind === 'patched' ? 'done' : 'gone';
 }
 
-/** Writes that do not touch the owners do not save an object: only then is it deleted in a version we did not judge. */
+/** Deletes the object. A newer version is deleted only if its owner references are unchanged. */
 export async function deleteUnowned(
   client: Client,
   found: Found,

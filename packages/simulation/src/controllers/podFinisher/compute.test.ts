@@ -36,11 +36,11 @@ const said = (type: string, status: string, seconds: number, reason?: string) =>
   ...(reason === undefined ? {} : { reason }),
 });
 
-describe('the next step of a pod', () => {
+describe('computePodStep', () => {
   test.each<[string, Pod, number, object]>([
-    ['without the annotation it is left alone', pod(undefined), 0, nothing],
+    ['does nothing for a Pod without the annotation', pod(undefined), 0, nothing],
     [
-      'a new one runs',
+      'sets a new Pod to Running',
       pod('succeeded after 5s', { phase: 'Pending' }),
       1,
       {
@@ -61,7 +61,7 @@ describe('the next step of a pod', () => {
     ],
     ['a millisecond early, it waits', running('succeeded after 5s'), 4.999, { kind: 'wait', until: at(5) }],
     [
-      'exactly then, it has succeeded',
+      'sets Succeeded at the finish',
       running('succeeded after 5s'),
       5,
       {
@@ -86,7 +86,7 @@ describe('the next step of a pod', () => {
       },
     ],
     [
-      'or failed',
+      'sets Failed at the finish',
       running('failed after 1m'),
       60,
       {
@@ -105,13 +105,13 @@ describe('the next step of a pod', () => {
     ],
     ['ended, it is left alone', pod('failed after 1s', { phase: 'Succeeded' }), 60, nothing],
     [
-      'on its way out, it is left alone',
+      'does nothing for a terminating Pod',
       pod('failed after 1s', undefined, { deletionTimestamp: time(0) }),
       60,
       nothing,
     ],
     [
-      'what is not understood is said',
+      'reports an invalid annotation',
       pod('whenever'),
       60,
       { kind: 'invalid', problem: expect.stringContaining('"whenever" is not') },

@@ -1,5 +1,5 @@
-// The next write to the status of a Pod that was told how to finish: it runs, then it has ended, in the words a kubelet
-// uses. Pure.
+// Computes the next status write of an annotated Pod: running, then finished, with the reasons and messages of a kubelet.
+// Pure.
 
 import { formatTime, type Instant, isDue, parseTime, plus } from '@lapse/base/instant';
 import type { Condition, ContainerStatus, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -14,7 +14,7 @@ const NOTHING: PodStep = { kind: 'nothing' };
 
 interface Ending {
   readonly phase: string;
-  /** Of the conditions that are no longer true. */
+  /** The reason of the conditions that become False. */
   readonly reason: string;
   readonly exitCode: number;
   readonly containerReason: string;
@@ -64,7 +64,7 @@ function ended(pod: Pod, { phase, reason, exitCode, containerReason }: Ending, n
   };
 }
 
-/** Others stay; the time of a condition changes with its status only. */
+/** Merges conditions. Other conditions are kept; lastTransitionTime changes only with the status. */
 function withConditions(pod: Pod, now: Instant, next: readonly Condition[]): Condition[] {
   const present = pod.status?.conditions ?? [];
   const types = new Set(next.map(({ type }) => type));

@@ -1,4 +1,4 @@
-// The finisher beside the validation of the embedded server.
+// The simulated kubelet with the status validation of the embedded server.
 
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { World } from '@lapse/runtime/world.testkit';
@@ -16,7 +16,7 @@ const create = (world: World, annotations: Record<string, string>) =>
 const phaseOf = async (world: World) => (await world.user.get(Pod, key))?.status?.phase;
 
 test(
-  'a pod runs and ends on time',
+  'a Pod runs and finishes at the requested time',
   beside(
     () => [podFinisher()],
     async (world) => {
@@ -32,7 +32,7 @@ test(
 );
 
 test(
-  'an annotation that is not understood is reported once; a pod without it is never touched',
+  'an invalid annotation is reported once, and a Pod without it is never changed',
   beside(
     () => [podFinisher()],
     async (world) => {

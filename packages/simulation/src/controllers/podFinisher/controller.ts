@@ -1,4 +1,4 @@
-// Runs and finishes Pods that carry the annotation, and no others.
+// Simulated kubelet: runs and finishes only Pods with the annotation.
 
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';

@@ -21,27 +21,37 @@ const ofPod = {
 };
 const shutDown = { deletionTimestamp: 'x', deletionGracePeriodSeconds: 0 };
 
-describe('whether a claim is used', () => {
+describe('isClaimUsed', () => {
   test.each<[string, PersistentVolumeClaim, Pod[], boolean]>([
-    ['by nobody', claim('c'), [], false],
-    ['by a pod on a node', claim('c'), [pod(using('c'))], true],
-    ['a pod without a node uses nothing', claim('c'), [pod({ ...using('c'), nodeName: '' })], false],
-    ['by another claim of the pod', claim('c'), [pod(using('d'))], false],
-    ['by a pod elsewhere', claim('c'), [pod(using('c'), { namespace: 'm' })], false],
-    ['by a pod that has ended but is there', claim('c'), [pod(using('c'), shutDown)], true],
-    ['made for a pod', claim('p-v', ofPod), [pod(scratch)], true],
-    ['only called so', claim('p-v'), [pod(scratch)], false],
-    ['made for a pod that is shut down', claim('p-v', ofPod), [pod(scratch, shutDown)], false],
+    ['is false without Pods', claim('c'), [], false],
+    ['is true for a Pod on a Node', claim('c'), [pod(using('c'))], true],
+    ['is false for a Pod without a Node', claim('c'), [pod({ ...using('c'), nodeName: '' })], false],
+    ['is false for a Pod with another claim', claim('c'), [pod(using('d'))], false],
+    ['is false for a Pod in another namespace', claim('c'), [pod(using('c'), { namespace: 'm' })], false],
+    ['is true for a Pod that is shut down but still exists', claim('c'), [pod(using('c'), shutDown)], true],
+    ['is true for the ephemeral claim of a Pod', claim('p-v', ofPod), [pod(scratch)], true],
+    [
+      'is false for a claim that only has the name of an ephemeral claim',
+      claim('p-v'),
+      [pod(scratch)],
+      false,
+    ],
+    [
+      'is false for the ephemeral claim of a Pod that is shut down',
+      claim('p-v', ofPod),
+      [pod(scratch, shutDown)],
+      false,
+    ],
   ])('%s', (_, of, pods, is) => expect(isClaimUsed(of, pods)).toBe(is));
 
-  test('claims of a pod, by name', () =>
+  test('returns the claim names of a Pod', () =>
     expect(claimsOf(pod({ volumes: [...using('c').volumes, ...scratch.volumes, { name: 'x' }] }))).toEqual([
       'c',
       'p-v',
     ]));
 });
 
-describe('whether a volume is used', () => {
+describe('isVolumeUsed', () => {
   const volume = (phase: string, uid?: string): PersistentVolume => ({
     apiVersion: 'v1',
     kind: 'PersistentVolume',
@@ -50,11 +60,11 @@ describe('whether a volume is used', () => {
     status: { phase },
   });
   test.each<[string, PersistentVolume, PersistentVolumeClaim | undefined, boolean]>([
-    ['bound to a claim', volume('Bound', 'uid-c'), claim('c'), true],
-    ['bound by name', volume('Bound'), claim('c'), true],
-    ['bound to a claim that is gone', volume('Bound', 'uid-c'), undefined, false],
-    ['bound to one that was made again', volume('Bound', 'uid-old'), claim('c'), false],
-    ['released', volume('Released', 'uid-c'), claim('c'), false],
+    ['is true if bound to a claim', volume('Bound', 'uid-c'), claim('c'), true],
+    ['is true if bound to a claim by name', volume('Bound'), claim('c'), true],
+    ['is false if bound to a deleted claim', volume('Bound', 'uid-c'), undefined, false],
+    ['is false if bound to a claim that was recreated', volume('Bound', 'uid-old'), claim('c'), false],
+    ['is false if released', volume('Released', 'uid-c'), claim('c'), false],
   ])('%s', (_, of, bound, is) => expect(isVolumeUsed(of, bound)).toBe(is));
 });
 

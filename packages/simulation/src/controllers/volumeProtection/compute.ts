@@ -1,5 +1,5 @@
-// Whether a claim or a volume that is being deleted is still in use. Pure. The same rules as upstream, but for one: nobody
-// here calls a volume Released when its claim is gone, so a Bound volume without its claim is not in use.
+// Whether a terminating claim or volume is still in use. Pure. The rules are those of Kubernetes with one exception: no
+// simulated controller sets the phase Released, so a Bound volume without its claim is not in use.
 
 import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
@@ -11,14 +11,14 @@ export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
 export const isHeldBy = ({ deletionTimestamp, finalizers }: ObjectMeta, finalizer: string): boolean =>
   deletionTimestamp !== undefined && (finalizers?.includes(finalizer) ?? false);
 
-/** Names of the claims a Pod may use. */
+/** Names of the claims that a Pod may use. */
 export const claimsOf = ({ metadata, spec }: Pod): string[] =>
   (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName];
     return ephemeral === undefined ? [] : [`${metadata.name}-${name}`];
   });
 
-/** Only Pods on a node use anything. */
+/** Only a Pod that is assigned to a Node uses a claim. */
 export function isClaimUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]): boolean {
   const { name, namespace } = claim.metadata;
   return pods.some(
@@ -36,7 +36,7 @@ export function isClaimUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]):
   );
 }
 
-/** The kubelet is done with it, or nobody waits for the kubelet. */
+/** The kubelet has stopped the Pod, or the Pod was force-deleted. */
 const isShutDown = ({ metadata }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
@@ -44,7 +44,7 @@ const isMadeFor = ({ metadata }: PersistentVolumeClaim, pod: Pod): boolean =>
   metadata.ownerReferences?.some(({ uid, controller }) => uid === pod.metadata.uid && controller === true) ??
   false;
 
-/** `claim` is what the volume names as its claim, if that exists. */
+/** `claim` is the claim of spec.claimRef; undefined if it does not exist. */
 export function isVolumeUsed(
   { spec, status }: PersistentVolume,
   claim: PersistentVolumeClaim | undefined,

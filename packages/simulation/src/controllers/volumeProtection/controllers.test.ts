@@ -1,4 +1,4 @@
-// Claims and volumes on the embedded server, whose admission protects them.
+// Claims and volumes on the embedded server, whose admission adds the protection finalizers.
 
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
@@ -7,7 +7,7 @@ import { beside, make } from '../standin.testkit.ts';
 import { claimProtection, volumeProtection } from './controllers.ts';
 
 test(
-  'a claim goes when the last pod that uses it is gone, and its volume after it',
+  'a claim is deleted after the last Pod that uses it, and its volume after the claim',
   beside(
     () => [claimProtection(), volumeProtection()],
     async (world) => {
@@ -63,7 +63,7 @@ test(
 );
 
 test(
-  'claims nobody deletes keep their protection',
+  'claims that are not deleted keep their protection finalizer',
   beside(
     () => [claimProtection(), volumeProtection()],
     async (world) => {

@@ -1,4 +1,5 @@
-// Lets claims and volumes go that admission protected: claims when no Pod uses them, volumes when they are not bound.
+// Simulated PV and PVC protection controllers: remove the protection finalizer of claims that no Pod uses and of volumes
+// that are not bound.
 
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
@@ -29,7 +30,7 @@ async function reconcileClaim({ cache, client, key }: Pass): Promise<Outcome> {
   const namespace = claim.metadata.namespace!;
   const known = cache.byIndex(Pod, 'claim', `${namespace}/${claim.metadata.name}`);
   if (isClaimUsed(claim, known)) return settled();
-  // A Pod that was created just now may not be known yet.
+  // A live list, because the cache may lack a Pod that was just created.
   if (isClaimUsed(claim, (await client.list(Pod, { namespace })).items))
     return again('a Pod that was not seen yet uses it');
   return removeFinalizer(client, PersistentVolumeClaim, claim, CLAIM_PROTECTION);
