@@ -1,5 +1,5 @@
-// The public API of the CEL engine. Only the schema and policy code of the apiserver package imports other files of this
-// package. Create one environment per kind of program and reuse it:
+// The public API of the CEL engine. Only the schema and policy code of the apiserver package imports other files.
+// Create one environment per kind of program and reuse it:
 //
 //   const env = conditionEnvironment({ pods: DYN });
 //   const compiled = compile('size(pods.items) == 2', env);

@@ -169,8 +169,8 @@ function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run
   };
 }
 
-// Operators and size() first check whether the left side supports the operation. Strings and times do this check
-// themselves.
+// Which receivers an operator or size() supports. As in cel-go, the error message differs for unsupported ones. Strings
+// and times are always included: they report the error themselves.
 const RECEIVERS = ['string', 'timestamp', 'duration'];
 const receivers = (...kinds: string[]): ReadonlySet<string> => new Set([...RECEIVERS, ...kinds]);
 const NUMBERS = ['double', 'int', 'uint'];

@@ -12,7 +12,7 @@ export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
   for (const term of e.terms) {
     const compiled = ctx.compile(term);
     const known = compiled.settled ?? compiled.constant;
-    // A constant term is never evaluated: it is either skipped or ends the chain.
+    // A constant term that cannot decide the result is skipped. One that decides it ends the chain.
     if (known === !deciding) continue;
     if (known === deciding && terms.length === 0) return settled(deciding);
     terms.push({ run: compiled.run, at: term.at });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Responds with the certificate's name and the identity headers of the request. Rejects the token `state.rejectedToken`. */
+/** Responds with the certificate's name and the identity headers of the request. Rejects `state.rejectedToken`. */
 function whoami(state: { rejectedToken?: string } = {}): Promise<LocalServer> {
   const options = { ...server, requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 60_000 };
   return listenLocal(

@@ -189,9 +189,9 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
       const first = all();
       const hit = (await first).find((kind) => fits(kind, query));
       if (hit !== undefined) return hit;
-      const lookedSince = known !== undefined && known !== first;
-      if (!lookedSince && justRead()) return undefined;
-      return (await (lookedSince ? known! : read())).find((kind) => fits(kind, query));
+      const readSince = known !== undefined && known !== first;
+      if (!readSince && justRead()) return undefined;
+      return (await (readSince ? known! : read())).find((kind) => fits(kind, query));
     },
     all,
     async isUnavailable(group) {
