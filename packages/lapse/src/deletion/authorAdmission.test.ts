@@ -1,4 +1,4 @@
-// Who is the author of an object after each kind of write, through the admission function that every family uses.
+// Tests the author of an object after each kind of write, through the shared admission function.
 
 import { hmac } from '@lapse/base/hmac';
 import { formatTime, hours, type Millis, minutes } from '@lapse/base/instant';
@@ -41,7 +41,7 @@ const annotated = (object: KubeObject, text: string): KubeObject => ({
 });
 const annotationOf = ({ metadata }: KubeObject): string => metadata.annotations?.[AUTHOR_ANNOTATION] ?? '';
 
-/** An API server with one webhook: what `create` and `update` return is stored with a uid and a time. */
+/** An API server with one webhook. It stores the results of `create` and `update` with a uid and a timestamp. */
 class Cluster {
   readonly clock = new VirtualClock();
   readonly seal: AuthorSeal;
@@ -88,7 +88,7 @@ class Cluster {
     return { ...stored, metadata: { ...stored.metadata, uid, creationTimestamp } as KubeObject['metadata'] };
   }
 
-  /** The user name of the author, or why there is none. */
+  /** The username of the author, or the kind of the failed proof. */
   async author(object: KubeObject): Promise<string> {
     const proof = await this.seal.authorOf(object, signedOf(object));
     return proof.kind === 'author' ? proof.subject.username : proof.kind;
@@ -116,7 +116,7 @@ const requestOf = (
   dryRun: false,
 });
 
-/** A signature as versions without expiry made it. */
+/** A signature in the format of versions without expiry. */
 async function legacyAnnotation({ seal }: Cluster): Promise<string> {
   const who = { username: 'jane', groups: [] };
   const { kind, namespace = '', name, asked } = signedOf(manifest());
@@ -161,7 +161,7 @@ describe('a create', () => {
       NOT_SIGNED,
     ],
     [
-      'with a signature that has no time: refused, since it would start anew',
+      'with a signature without an issue time: refused, because its lifetime would start again',
       async (cluster) => ['admin', annotated(manifest(), await legacyAnnotation(cluster))],
       NOT_SIGNED,
     ],
@@ -172,12 +172,12 @@ describe('a create', () => {
     ],
     ['with a claim: the creator is the author', says('admin', () => annotated(manifest(), CLAIM)), 'admin'],
     [
-      'of the own export under another name: the same user signs again',
+      'from an export of the same user under another name: the user signs again',
       says('jane', (janes) => annotated(manifest({ name: 'other' }), annotationOf(janes))),
       'jane',
     ],
     [
-      'of the own export with another spec: the same user signs again',
+      'from an export of the same user with another spec: the user signs again',
       says('jane', (janes) => annotated(manifest({}, OTHER), annotationOf(janes))),
       'jane',
     ],
@@ -193,7 +193,7 @@ describe('a create', () => {
 });
 
 describe('an update', () => {
-  /** Jane created it, and changed it an hour later; `first` is as she created it. */
+  /** Jane creates the object and changes it an hour later. `first`: the object as created. */
   test.each<[string, string, (now: KubeObject, first: KubeObject) => KubeObject, string | RegExp]>([
     [
       'of the spec by another user (kubectl edit, server-side apply)',
@@ -214,7 +214,12 @@ describe('an update', () => {
       (_now, first) => ({ ...first, spec: OTHER }),
       NOT_SIGNED,
     ],
-    ['of the spec from the own old export', 'jane', (_now, first) => ({ ...first, spec: OTHER }), 'jane'],
+    [
+      'of the spec from an old export of the same user',
+      'jane',
+      (_now, first) => ({ ...first, spec: OTHER }),
+      'jane',
+    ],
     [
       'of labels keeps the author',
       'bob',
@@ -278,7 +283,7 @@ describe('a signature', () => {
   });
 });
 
-test('a restored author without the rights is a warning, not a refusal', async () => {
+test('a restore is allowed with a warning when the author lacks the permissions', async () => {
   const cluster = new Cluster();
   const janes = await cluster.write('jane', manifest());
   const restored = await cluster.write('admin', janes);
@@ -291,7 +296,7 @@ test('a restored author without the rights is a warning, not a refusal', async (
   expect(await warningsFor('jane')).toEqual([]);
 });
 
-test('a name that the API server generates is refused', async () => {
+test('an object with a name that the API server generates is refused', async () => {
   const { name: _, ...metadata } = manifest({ generateName: 'runs-' }).metadata;
   expect(await new Cluster().review('jane', { ...manifest(), metadata })).toMatchObject({
     allowed: false,
@@ -343,7 +348,7 @@ describe('the object that a request writes', () => {
   );
 });
 
-describe('the rights are reviewed', () => {
+describe('the permissions are reviewed', () => {
   const signedBy = (text: string) => annotated(manifest(), text);
   test.each<[string, KubeObject, KubeObject | null, boolean]>([
     ['of a new object', manifest(), null, true],

@@ -1,7 +1,7 @@
-// Records who wrote an object. The mutating admission function of every kind whose controller acts with the rights of an
-// author. The user who creates an object or changes its spec becomes its author; other changes keep the author. A user
-// who wants to become the author of an object as it is sets the annotation `lapse.dev/author: claim`. A user who restores
-// an object with the signature of its author does not become the author: see docs/adr/0017-rights.md.
+// Records the author of an object: the mutating admission function of every kind whose controller acts with the rights
+// of an author. The user who creates an object or changes its spec becomes its author. Other changes keep the author. The
+// annotation `lapse.dev/author: claim` makes the caller the author of the unchanged object. A user who restores an object
+// with the signature of its author does not become the author: see docs/adr/0017-rights.md.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -24,12 +24,12 @@ import {
 const FIELD = `metadata.annotations[${AUTHOR_ANNOTATION}]`;
 
 export interface AuthorAdmission<T extends KubeObject> {
-  /** Of the admission function: `cleaner-author`. */
+  /** Name of the admission function: `cleaner-author`. */
   readonly name: string;
-  /** `cleaners.cleaner.vtex.dev`. */
+  /** Resources as `plural.group`: `cleaners.cleaner.vtex.dev`. */
   readonly resources: readonly string[];
   readonly seal: Pick<AuthorSeal, 'seal' | 'verify'>;
-  /** What the author answers for; the object has its namespace. Without `generateName`, generated names are refused. */
+  /** The signed part of the object, which has its namespace. Without `generateName`, generated names are refused. */
   readonly signedOf: (object: T) => Signed;
 }
 
@@ -67,7 +67,7 @@ async function sign(
   };
   const verified = isForeign(write) ? await seal.verify(given, signed) : undefined;
   const decision = decideAuthor(write, verified);
-  // A new object has no uid yet: the API server replaces the one that a manifest may carry.
+  // A new object has no uid yet: the API server replaces a uid in the manifest.
   const objectUid = request.oldObject?.metadata.uid;
   const bound = objectUid === undefined ? {} : { objectUid };
   switch (decision.kind) {
@@ -88,9 +88,9 @@ async function sign(
 
 export interface AuthorWrite {
   readonly isSpecChanged: boolean;
-  /** The annotation in the request. */
+  /** The author annotation in the request. */
   readonly given: string | undefined;
-  /** The annotation of the object that is changed. */
+  /** The author annotation of the stored object. */
   readonly stored: string | undefined;
   /** The user who sends the request. */
   readonly caller: string;
@@ -99,13 +99,14 @@ export interface AuthorWrite {
 export type AuthorDecision =
   /** The request does not change the author. */
   | { readonly kind: 'stored' }
-  /** The caller is the author. */
+  /** The caller becomes the author. */
+  /** The caller writes a spec that this author signed. The author and the issue time of the signature stay. */
   | { readonly kind: 'caller' }
   /** The caller writes a spec that this author signed: the author stays, and so does the age of the signature. */
   | { readonly kind: 'restored'; readonly subject: Subject; readonly issuedAt: Instant }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** A spec comes with an annotation that is neither the stored one, nor a claim, nor the caller's own. */
+/** The spec changes, and the annotation is neither the stored one, nor a claim, nor names the caller. */
 const isForeign = ({ isSpecChanged, given, stored, caller }: AuthorWrite): boolean =>
   isSpecChanged &&
   given !== undefined &&
@@ -113,12 +114,12 @@ const isForeign = ({ isSpecChanged, given, stored, caller }: AuthorWrite): boole
   given !== stored &&
   namedAuthor(given) !== caller;
 
-/** Who is the author after a write. `verified`: of a foreign annotation that was signed for the name and spec it has. */
+/** The author after a write. `verified`: content of a foreign annotation whose signature matches the name and spec. */
 export function decideAuthor(write: AuthorWrite, verified: SealedAuthor | undefined): AuthorDecision {
   const { isSpecChanged, given = '', caller } = write;
   if (!isSpecChanged && given !== CLAIM) return { kind: 'stored' };
   if (!isForeign(write)) return { kind: 'caller' };
-  // Without the time of its issue a signature would never expire.
+  // A signature without an issue time would never expire.
   if (verified?.issuedAt !== undefined)
     return { kind: 'restored', subject: verified.subject, issuedAt: verified.issuedAt };
   const named = namedAuthor(given);
@@ -127,14 +128,14 @@ export function decideAuthor(write: AuthorWrite, verified: SealedAuthor | undefi
   return { kind: 'refused', message };
 }
 
-/** The object that a request writes; undefined: it deletes. */
+/** The object that a request writes; undefined for a DELETE. */
 export const writtenObject = <T extends KubeObject>({
   operation,
   object,
 }: AdmissionRequest): T | undefined =>
   operation === 'DELETE' || object === null ? undefined : (object as T);
 
-/** A new object need not name its namespace: its request does. */
+/** Sets the namespace of the request: a new object may omit its namespace. */
 export const inNamespace = <T extends KubeObject>(object: T, { namespace }: AdmissionRequest): T =>
   namespace === undefined || object.metadata.namespace
     ? object
@@ -144,7 +145,7 @@ const isSpecChanged = ({ operation, object, oldObject }: AdmissionRequest): bool
   operation === 'CREATE' ||
   !equal(object?.['spec'] as Json | undefined, oldObject?.['spec'] as Json | undefined);
 
-/** For validating functions: the object asks for something new, or for the same with the rights of a new author. */
+/** For validating functions: the spec changes, or the author changes, so the permissions must be reviewed. */
 export const isReviewNeeded = (request: AdmissionRequest): boolean =>
   isSpecChanged(request) || authorIn(request.object) !== authorIn(request.oldObject);
 
@@ -157,8 +158,8 @@ export const callerOf = ({ userInfo: { username, uid, groups, extra } }: Admissi
 });
 
 /**
- * For validating functions, which require the rights of the caller. A restored author who lacks them is a warning: the
- * object is stored, and the controller does not act on it until the author has the rights.
+ * For validating functions, which require the permissions of the caller. If a restored author lacks them, the request is
+ * allowed with a warning: the controller does not act on the object until the author has the permissions.
  */
 export async function restoredWarnings(
   seal: Pick<AuthorSeal, 'verify'>,
@@ -184,7 +185,7 @@ function withAuthor<T extends KubeObject>(object: T, text: string | undefined): 
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** Mutating admission runs before the API server generates the name, and a signature names its object. */
+/** Mutating admission runs before the API server generates the name, but the signature covers the name. */
 const denyGeneratedName = (object: KubeObject, { kind }: AdmissionRequest): AdmissionAnswer =>
   denyInvalid(kind, object, [
     forbidden('metadata.generateName', 'set metadata.name: the author signs for one object by name'),

@@ -1,4 +1,4 @@
-// The configuration of author signatures, which all families with authors share.
+// The configuration of author signatures, shared by all controllers that act for authors.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
@@ -33,7 +33,7 @@ export interface AuthorServices {
   readonly guard: Pick<SkewGuard, 'now'>;
 }
 
-/** `section`: the section `authors`, complete with defaults. */
+/** `section`: the configuration section `authors`, with defaults applied. */
 export function createAuthorSeal(
   { client, random, clock, guard }: AuthorServices,
   secret: Account,

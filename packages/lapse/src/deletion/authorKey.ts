@@ -1,6 +1,6 @@
-// The key that signs authors. It is in a Secret of the operator's namespace, which users cannot read. The Secret is
-// created when it does not exist. It is read again every 30 seconds while it is used: deleting it voids all signatures
-// without a restart.
+// The key that signs authors. It is stored in a Secret in the operator's namespace, which users cannot read. Lapse
+// creates the Secret if it does not exist and reads it again every 30 seconds while it is in use. Deleting the Secret
+// voids all signatures without a restart.
 
 import { decodeBase64, encodeBase64 } from '@lapse/base/codec';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -11,7 +11,7 @@ import type { Account } from './rights.ts';
 
 const KEY_FIELD = 'key';
 const KEY_BYTES = 32;
-/** How long a key that was read is used. One GET per Secret, process and interval at most. */
+/** How long a cached key is used. At most one GET per Secret, process and interval. */
 export const KEY_MAX_AGE: Millis = seconds(30);
 
 export interface AuthorKeyOptions {
@@ -30,7 +30,7 @@ export class AuthorKey {
     this.#options = options;
   }
 
-  /** Rejects when the API server does not answer: an older key is not used instead. A failure is not cached. */
+  /** Rejects if the API server does not answer: an older key is not used instead. Failures are not cached. */
   read(): Promise<Uint8Array> {
     const now = this.#options.clock.elapsed();
     if (this.#key !== undefined && now < this.#validUntil) return this.#key;
@@ -57,10 +57,10 @@ export class AuthorKey {
     const answer = await client.create(Secret, made);
     if (answer.kind === 'created') return keyFrom(answer.object);
     if (answer.kind === 'invalid') throw answer.error;
-    // Another process created it first: its key is the key.
-    const theirs = await client.get(Secret, secret);
-    if (theirs === undefined) throw answer.error;
-    return keyFrom(theirs);
+    // Another process created the Secret first: use its key.
+    const existing = await client.get(Secret, secret);
+    if (existing === undefined) throw answer.error;
+    return keyFrom(existing);
   }
 }
 

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { claimAll, createBudget } from './budget.ts';
 
 describe('createBudget', () => {
-  test('without limits everybody goes', () => {
+  test('allows every deletion without limits', () => {
     const clock = new VirtualClock();
     expect(createBudget({ clock }).claim('a', clock.now())).toEqual({ kind: 'go' });
   });
 
-  test('the first go at once, the others get times of their own, and keep them', () => {
+  test('allows the first deletions at once and gives each other object a time slot that it keeps', () => {
     const clock = new VirtualClock();
     const budget = createBudget({ clock, perSecond: 2 });
     const wait = (uid: string) => {
@@ -21,11 +21,11 @@ describe('createBudget', () => {
     expect(['e', 'c'].map(wait)).toEqual([2000, 1000]);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('%d per second is refused', (perSecond) => {
+  test.each([0, -1, 1.5, Number.NaN])('rejects a limit of %d per second', (perSecond) => {
     expect(() => createBudget({ clock: new VirtualClock(), perSecond })).toThrow(/whole number/);
   });
 
-  test('another limit counts what was spent under the last one, whichever way it changes', async () => {
+  test('counts earlier deletions against a raised or lowered limit', async () => {
     const clock = new VirtualClock();
     const budget = createBudget({ clock, perMinute: 2 });
     let went = 0;
@@ -45,7 +45,7 @@ describe('createBudget', () => {
     expect(() => budget.limit({ perMinute: 0 })).toThrow(/whole number/);
   });
 
-  test('a place that nobody comes for is forgotten', async () => {
+  test('releases a slot that is not used', async () => {
     const clock = new VirtualClock();
     const budget = createBudget({ clock, perMinute: 1 });
     budget.claim('a', clock.now());
@@ -55,7 +55,7 @@ describe('createBudget', () => {
     expect(budget.claim('gone', clock.now()).kind).toBe('wait');
   });
 
-  test('whoever comes late for their places does not come all at once', async () => {
+  test('assigns new slots when all objects miss their slots', async () => {
     const clock = new VirtualClock();
     const budget = createBudget({ clock, perSecond: 1 });
     const uids = Array.from({ length: 100 }, (_, i) => `u${i}`);
@@ -65,7 +65,7 @@ describe('createBudget', () => {
     };
     expect(uids.slice(0, 3).map(wait)).toEqual([0, 1000, 2000]);
     uids.slice(3).forEach(wait);
-    // Deletions were held for some other reason, and their places are over.
+    // Deletions were held for another reason, and their slots have passed.
     await clock.advance(millis(5 * 60_000));
     expect(uids.slice(1, 5).map(wait)).toEqual([0, 1000, 2000, 3000]);
     await clock.advance(millis(1000));
@@ -74,7 +74,7 @@ describe('createBudget', () => {
 });
 
 describe('claimAll', () => {
-  test('what one budget makes wait costs the other nothing', async () => {
+  test('does not charge a budget when the other one makes the object wait', async () => {
     const clock = new VirtualClock();
     const own = createBudget({ clock, perMinute: 3 });
     const shared = createBudget({ clock, perSecond: 1 });
@@ -91,13 +91,13 @@ describe('claimAll', () => {
     expect(['d', 'e', 'f'].map(wait)).toEqual([0, 1000, 2000]);
   });
 
-  test('without budgets everybody goes', () => {
+  test('allows every deletion without budgets', () => {
     const clock = new VirtualClock();
     expect(claimAll([undefined], 'a', clock.now())).toEqual({ kind: 'go' });
   });
 });
 
-test('in no window are there more than allowed, and nobody waits for ever (random arrivals)', async () => {
+test('no window exceeds its limit, and every object gets its turn (random arrivals)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),

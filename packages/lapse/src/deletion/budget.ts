@@ -1,5 +1,5 @@
-// How many deletions there may be per second and per minute. In no window of that length are there more; whoever comes
-// when the window is full is given a time of its own, so that ten thousand waiting keys do not all knock at once.
+// Deletion rate limits, per second and per minute. A sliding window enforces each limit. An object that exceeds a limit
+// gets its own time slot, so that ten thousand waiting keys do not all retry at the same time.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, millis, minus, minutes, plus, seconds } from '@lapse/base/instant';
@@ -17,21 +17,22 @@ export type Claim = { readonly kind: 'go' } | { readonly kind: 'wait'; readonly 
 
 export interface Budget {
   /**
-   * May the object `uid` be deleted now? Told to wait, it asks again at that time; its place is kept. Spends nothing.
-   * `elsewhere`: when it comes back because somebody else makes it wait; its place is kept until then, too.
+   * Whether the object `uid` may be deleted now. On `wait`, the caller asks again at `until`; the slot stays reserved.
+   * Does not consume the budget. `retryAt`: when the caller asks again because another budget makes it wait. The slot
+   * stays reserved until then.
    */
-  ask(uid: string, now: Instant, elsewhere?: Instant): Claim;
-  /** It goes now. Only after `ask` said so, in the same turn. */
+  ask(uid: string, now: Instant, retryAt?: Instant): Claim;
+  /** Records the deletion. Call it only after `ask` returned `go`, in the same synchronous turn. */
   spend(uid: string): void;
-  /** Both. */
+  /** `ask`, and `spend` if the answer is `go`. */
   claim(uid: string, now: Instant): Claim;
-  /** Other limits of the same kinds from now on. What was spent stays spent; whoever waits is given another time. */
+  /** Replaces the limits by others of the same kinds. Recorded deletions still count; waiting objects get new slots. */
   limit(limits: Limits): void;
 }
 
 /**
- * Goes when all of them agree; what one of them makes wait costs the others nothing. The narrowest comes first: only whoever
- * it lets go takes a place in those that are shared with others.
+ * `go` only if every budget allows the deletion; a budget that would allow it is not charged when another one makes it
+ * wait. Pass the narrowest budget first: an object that has to wait for it takes no slot in the shared budgets.
  */
 export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, now: Instant): Claim {
   const agreed: Budget[] = [];
@@ -48,21 +49,21 @@ export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, 
   return { kind: 'go' };
 }
 
-/** At most `most` in any window of `length`. Times are monotonic: setting the clock changes nothing. */
+/** Allows `most` events in any window of `length`. Uses monotonic time, so clock changes have no effect. */
 class Window {
   readonly #most: number;
   readonly #times: Float64Array;
   readonly #length: Millis;
   #next = 0;
 
-  /** `room`: how many are remembered, where a limit that was higher once may be so again. */
-  constructor(most: number, length: Millis, room = most) {
+  /** `capacity`: how many events are remembered. It exceeds `most` if the limit was higher before. */
+  constructor(most: number, length: Millis, capacity = most) {
     this.#most = most;
-    this.#times = new Float64Array(room).fill(Number.NEGATIVE_INFINITY);
+    this.#times = new Float64Array(capacity).fill(Number.NEGATIVE_INFINITY);
     this.#length = length;
   }
 
-  /** The earliest time for one more. */
+  /** The earliest time of the next event. */
   earliest(): number {
     const { length } = this.#times;
     return this.#times[(this.#next + length - this.#most) % length]! + this.#length;
@@ -73,13 +74,13 @@ class Window {
     this.#next = (this.#next + 1) % this.#times.length;
   }
 
-  /** Becomes equal to another of the same size. */
+  /** Copies the events of a window of the same size. */
   copy(other: Window): void {
     this.#times.set(other.#times);
     this.#next = other.#next;
   }
 
-  /** Another window that knows what this one does. */
+  /** A window with another limit and the same recorded events. */
   resized(most: number): Window {
     const other = new Window(most, this.#length, Math.max(most, this.#times.length));
     for (let i = 0; i < this.#times.length; i++)
@@ -88,20 +89,19 @@ class Window {
   }
 }
 
-interface Place {
+interface Slot {
   readonly at: number;
-  /** The number of the plan it belongs to. */
+  /** The plan in which this slot was reserved. */
   readonly plan: number;
-  /** When its owner comes back. */
-  readonly back: number;
+  /** When the caller is expected to ask again. */
+  readonly retryAt: number;
 }
 
-/** The place of somebody who has not come back for this long is given up. */
-const FORGOTTEN = minutes(10);
-/** Whoever could go so much later than planned gets another place: the plan did not come true. */
-const LATE = millis(500);
+/** A slot is released if its object was not asked for again for this long. */
+const RELEASE_AFTER = minutes(10);
+/** An object that can be deleted only this much later than planned gets a new slot: the plan is out of date. */
+const REPLAN_AFTER = millis(500);
 
-/** How many, and in what time. */
 type Limit = readonly [most: number, length: Millis];
 
 function limitsOf({ perSecond, perMinute }: Limits): Limit[] {
@@ -116,61 +116,61 @@ function limitsOf({ perSecond, perMinute }: Limits): Limit[] {
   });
 }
 
-/** Without limits, a budget that always says go. */
+/** Without limits, the budget always answers `go`. */
 export function createBudget({ clock, ...limits }: BudgetOptions): Budget {
   const createWindows = () => limitsOf(limits).map(([most, length]) => new Window(most, length));
-  /** Deletions as they were; these keep the promise. */
+  /** Recorded deletions. These windows enforce the limits. */
   let spent = createWindows();
-  /** As they are planned, so that everybody who waits has a time of their own. */
+  /** Recorded and planned deletions. These windows give each waiting object its own time slot. */
   let planned = createWindows();
-  const places = new Map<string, Place>();
+  const slots = new Map<string, Slot>();
   let last = Number.NEGATIVE_INFINITY;
   let plan = 0;
 
   const earliest = (windows: readonly Window[]) => Math.max(...windows.map((window) => window.earliest()));
 
-  /** The next free place of the plan; places only move forward. */
-  function reserve(elapsed: Millis): Place {
+  /** Reserves the next free slot of the plan. Slots only move forward. */
+  function reserve(elapsed: Millis): Slot {
     last = Math.max(elapsed, last, earliest(planned));
     for (const window of planned) window.take(last);
-    return { at: last, plan, back: last };
+    return { at: last, plan, retryAt: last };
   }
 
-  /** From what was really spent: places were not used, or later than planned. */
-  function planAnew(): void {
+  /** Restarts the plan from the recorded deletions, because slots were not used or were used late. */
+  function replan(): void {
     plan++;
     last = Number.NEGATIVE_INFINITY;
     for (const [i, window] of planned.entries()) window.copy(spent[i]!);
   }
 
-  function forget(elapsed: Millis): void {
-    for (const [uid, { back }] of places) {
-      if (elapsed - back < FORGOTTEN) return;
-      places.delete(uid);
+  function releaseUnused(elapsed: Millis): void {
+    for (const [uid, { retryAt }] of slots) {
+      if (elapsed - retryAt < RELEASE_AFTER) return;
+      slots.delete(uid);
     }
   }
 
-  function placeOf(uid: string, elapsed: Millis, free: number): Place {
-    const place = places.get(uid) ?? reserve(elapsed);
-    if (elapsed < place.at || free - elapsed <= LATE) return place;
-    if (place.plan === plan) planAnew();
-    places.delete(uid);
+  function slotOf(uid: string, elapsed: Millis, free: number): Slot {
+    const slot = slots.get(uid) ?? reserve(elapsed);
+    if (elapsed < slot.at || free - elapsed <= REPLAN_AFTER) return slot;
+    if (slot.plan === plan) replan();
+    slots.delete(uid);
     return reserve(elapsed);
   }
 
-  function ask(uid: string, now: Instant, elsewhere = now): Claim {
+  function ask(uid: string, now: Instant, retryAt = now): Claim {
     if (spent.length === 0) return { kind: 'go' };
     const elapsed = clock.elapsed();
-    forget(elapsed);
+    releaseUnused(elapsed);
     const free = earliest(spent);
-    const place = placeOf(uid, elapsed, free);
-    const left = Math.max(place.at, free) - elapsed;
-    places.set(uid, { ...place, back: elapsed + Math.max(left, minus(elsewhere, now)) });
+    const slot = slotOf(uid, elapsed, free);
+    const left = Math.max(slot.at, free) - elapsed;
+    slots.set(uid, { ...slot, retryAt: elapsed + Math.max(left, minus(retryAt, now)) });
     return left <= 0 ? { kind: 'go' } : { kind: 'wait', until: plus(now, millis(left)) };
   }
 
   function spend(uid: string): void {
-    places.delete(uid);
+    slots.delete(uid);
     for (const window of spent) window.take(clock.elapsed());
   }
 
@@ -179,8 +179,8 @@ export function createBudget({ clock, ...limits }: BudgetOptions): Budget {
     if (next.length !== spent.length) throw new Error('limits of other kinds need another budget');
     spent = spent.map((window, i) => window.resized(next[i]![0]));
     planned = spent.map((window, i) => window.resized(next[i]![0]));
-    places.clear();
-    planAnew();
+    slots.clear();
+    replan();
   }
 
   return {

@@ -15,8 +15,8 @@ function make() {
   return { clock, wait };
 }
 
-describe('a budget of many', () => {
-  test('is not kept busy by those whose own budget makes them wait', async () => {
+describe('a shared budget', () => {
+  test('reserves no slots for objects that wait for their own budget', async () => {
     const { clock, wait } = make();
     const own = createBudget({ clock, perMinute: 3 });
     const shared = createBudget({ clock, perSecond: 1 });
@@ -26,7 +26,7 @@ describe('a budget of many', () => {
     expect(wait([undefined, shared], 'later')).toBe(0);
   });
 
-  test('makes whoever waits for it long lose no place in their own', async () => {
+  test('does not release the slots in the own budget of objects that wait long for the shared one', async () => {
     const { clock, wait } = make();
     const own = createBudget({ clock, perMinute: 1 });
     const shared = createBudget({ clock, perSecond: 1 });
@@ -42,13 +42,13 @@ describe('a budget of many', () => {
     await clock.advance(millis(3 * 3_600_000));
     expect(went).toHaveLength(1100);
     const minutesOf = (uid: string) => minus(went.find(([other]) => other === uid)![1], start) / 60_000;
-    // A thousand seconds behind the others, and then one per minute, in their order.
+    // They wait a thousand seconds for the shared budget, and are then deleted at one per minute, in order.
     expect(minutesOf('own0')).toBeLessThan(17);
     expect(minutesOf('own9')).toBeLessThan(27);
   });
 });
 
-test('no budget is exceeded in any of its windows, and everybody goes (random arrivals)', async () => {
+test('no budget is exceeded in any window, and every object is deleted (random arrivals)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),

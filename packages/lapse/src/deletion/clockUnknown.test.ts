@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inKit, type Kit } from './deletes.testkit.ts';
 
 test.each([2500, 9000])(
-  'deletes although every answer takes %d ms, late by no more than the uncertainty of the clock',
+  'deletes when every response takes %d ms, with a delay of at most the uncertainty of the clock',
   (latency) =>
     inKit({ guarded: true }, async (k) => {
       k.latency = latency;
@@ -23,7 +23,7 @@ const withoutDate = (k: Kit) => async (request: Parameters<Kit['hook']>[0]) => {
 };
 
 test(
-  'reports an unknown clock once, with an Event, a log line, metrics and as a problem of /readyz, until it is known',
+  'reports an unknown clock once, by an Event, a log line, metrics and /readyz, until it is known',
   inKit({ guarded: true }, async (k) => {
     k.hook = withoutDate(k);
     await k.put('a', 1000);

@@ -1,5 +1,5 @@
-// For tests: ConfigMaps that end at an instant written into them, deleted by a controller whose clock may be wrong, on an
-// embedded server whose clock is the truth.
+// For tests: a controller deletes ConfigMaps at a deadline that they contain. The controller's clock may be wrong; the
+// clock of the embedded API server is correct.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Instant, type Millis, millis, minus, plus } from '@lapse/base/instant';
@@ -29,14 +29,14 @@ import { type Decision, GuardedDeletes } from './guardedDelete.ts';
 import { createSkewGuard, type SkewGuard, trustedTime } from './skewGuard.ts';
 
 type Instead = HttpResponse | 'hang' | 'lose' | undefined;
-/** Runs just before the server sees the request; an answer replaces the server's. */
+/** Runs before the API server receives the request. A returned response replaces the server's. */
 export type Hook = (request: HttpRequest) => Promise<Instead> | Instead;
 
 export interface KitOptions {
   readonly dryRun?: boolean;
   readonly budget?: Omit<BudgetOptions, 'clock'>;
   readonly rereadFirst?: boolean;
-  /** Without it the local clock is trusted. */
+  /** False: the local clock is used without checks. */
   readonly guarded?: boolean;
   readonly concurrency?: number;
 }
@@ -58,15 +58,15 @@ export class Kit {
   readonly manager: Manager;
   readonly start: Instant;
   readonly requests: string[] = [];
-  /** Accepted deletions by true time. */
+  /** Accepted deletions, in time of the API server's clock. */
   readonly deleted: { name: string; at: Millis }[] = [];
   readonly events: { name: string; note: EventNote }[] = [];
   readonly deletions: string[] = [];
   readonly lags: number[] = [];
-  /** `level message` of warnings and errors. */
+  /** Warnings and errors as `level message`. */
   readonly logged: string[] = [];
   hook: Hook = () => undefined;
-  /** Time from a request, other than a watch, to its answer. */
+  /** Delay of every response, except of watches. */
   latency = 0;
   onDeleted: (name: string) => void = () => {};
   #hung = 0;
@@ -150,7 +150,7 @@ export class Kit {
     return outcomeOf(deletion, kept);
   }
 
-  /** Milliseconds of true time since the start. */
+  /** Milliseconds since the start, by the API server's clock. */
   now = (): Millis => minus(this.clock.now(), this.start);
 
   async put(name: string, expiresIn: number, more: Parameters<typeof configMap>[2] = {}): Promise<void> {
@@ -163,7 +163,7 @@ export class Kit {
   extend = (name: string, expiresIn: number) =>
     this.patch(name, { data: { expires: String(plus(this.clock.now(), millis(expiresIn))) } });
   get = (name: string) => this.user.get(ConfigMap, this.key(name));
-  /** DELETE and GET requests of one object, in order. */
+  /** The DELETE and GET requests for one object, in order. */
   asked = (name: string): string[] =>
     this.requests.filter((r) => r.includes(`/configmaps/${name}`)).map((r) => r.split(' ')[0]!);
 
@@ -205,14 +205,14 @@ export class Kit {
     this.logged.push(`${level} ${message}`);
   }
 
-  /** Half of it before the server acts would be fairer, and no test needs it. */
+  /** The whole delay comes before the server acts; no test needs a split. */
   async #wait(): Promise<void> {
     this.#hung++;
     await sleep(this.clock, millis(this.latency));
     this.#hung--;
   }
 
-  /** Until the caller gives up; time may pass meanwhile. */
+  /** Waits until the caller gives up. Time may pass meanwhile. */
   #hang(request: HttpRequest): Promise<HttpResponse> {
     this.#hung++;
     return new Promise((_resolve, reject) => {

@@ -1,32 +1,32 @@
-// What may come of deleting one object, and what the worker should do about each.
+// The possible results of deleting one object, and the reconcile outcome for each.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { ApiError } from '@lapse/kube/api/status';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 
-/** `clock ahead`: due by our clock, not yet by the server's. */
+/** `clock ahead`: the object is due by the local clock but not yet by the API server's clock. */
 export type HeldBecause = 'clock unknown' | 'clock skew' | 'clock ahead' | 'budget';
 
 export type Deletion<Verdict = never> =
-  /** Gone, and we did it. `lag` is how long after its deadline. */
+  /** Deleted by this process. `lag`: time from the deadline to the deletion. */
   | { readonly kind: 'deleted'; readonly lag: Millis }
-  /** Accepted; finalizers or foreground deletion keep it for now. */
+  /** The API server accepted the deletion. Finalizers or foreground deletion keep the object for now. */
   | { readonly kind: 'terminating'; readonly lag: Millis }
-  /** It was gone, or it is another object by now. */
+  /** The object no longer exists, or another object has its name. */
   | { readonly kind: 'gone' }
-  /** It changed meanwhile, and is not to be deleted any more. */
+  /** The object changed since the decision and is no longer to be deleted. */
   | { readonly kind: 'kept'; readonly verdict: Verdict }
-  /** It changes faster than we can ask. */
+  /** The object changed in every round, so each DELETE failed its preconditions. */
   | { readonly kind: 'contended' }
-  /** A webhook or somebody else's rule said no. */
+  /** An admission webhook or another rule of the cluster refused the deletion. */
   | { readonly kind: 'refused'; readonly error: ApiError }
-  /** Not now, for reasons that have nothing to do with the object. */
+  /** Postponed, for a reason that does not depend on the object. */
   | { readonly kind: 'held'; readonly until: Instant; readonly because: HeldBecause }
-  /** A dry run: it would have been deleted. */
+  /** Dry run: the object would have been deleted. */
   | { readonly kind: 'wouldDelete'; readonly lag: Millis };
 
-/** What follows for the key; what to do with something that is kept only the caller knows. */
+/** The reconcile outcome of a deletion. The caller supplies the outcome for `kept`. */
 export function outcomeOf<Verdict>(
   deletion: Deletion<Verdict>,
   kept: (verdict: Verdict) => Outcome,

@@ -5,7 +5,7 @@ import { deletionMetrics } from './deletionMetrics.ts';
 
 const START = instant(1_750_000_000_000);
 
-test('what nobody tried to delete for ten minutes is forgotten, also where nobody scrapes', () => {
+test('an object without a deletion attempt for ten minutes is no longer counted, even without scrapes', () => {
   const registry = new Registry();
   let now: Instant = START;
   const metrics = deletionMetrics(registry, 'x', () => now);
@@ -19,7 +19,7 @@ test('what nobody tried to delete for ten minutes is forgotten, also where nobod
   touch('another', 10.5);
   metrics.due('held for an hour', plus(START, minutes(60)));
   touch('another', 11);
-  // A scrape forgets, too: this one is made as if no time had passed.
+  // A scrape also drops stale objects. This one happens at the start time.
   now = START;
   expect(registry.text()).toContain('lapse_deletions_due{controller="x"} 3\n');
 });
@@ -67,7 +67,7 @@ describe('the age of the oldest object that is due', () => {
     expect(shown()).toEqual([0, 0]);
   });
 
-  test('does not include objects that terminate in time, however many there are', () => {
+  test('does not include objects that terminate within ten minutes', () => {
     const { metrics, at, shown } = setup();
     const there = new Set<string>();
     for (let minute = 0; minute < 60; minute++) {

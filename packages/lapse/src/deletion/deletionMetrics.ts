@@ -1,10 +1,10 @@
-// What is counted about deletions, per controller, all of it there from the start.
+// Metrics about deletions, per controller. All series exist from the start.
 
 import { type Instant, minus, minutes } from '@lapse/base/instant';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
 import type { Deletion } from './deletion.ts';
 
-// As kube-controller-manager's own histogram (0.1 s doubling to 819.2 s), and what a long outage needs beyond.
+// The buckets of kube-controller-manager's histogram (0.1 s doubling to 819.2 s), plus three for long outages.
 export const LAG_SECONDS = [
   ...Array.from({ length: 14 }, (_, i) => Number((0.1 * 2 ** i).toFixed(1))),
   3600,
@@ -23,18 +23,18 @@ const OUTCOMES = [
   'wouldDelete',
 ] as const satisfies Deletion['kind'][];
 
-/** Due objects that were not tried for this long are no longer counted: others may have deleted them. */
+/** Due objects without an attempt for this long are no longer counted: another client may have deleted them. */
 const STALE = minutes(10);
-/** An object that is terminating for this long counts as due again. */
+/** An object that has been terminating for this long counts as due again. */
 const STUCK_AFTER = minutes(10);
 
 /** An object whose deadline has passed. */
 interface Due {
-  /** First tried. */
+  /** Time of the first attempt. */
   readonly since: Instant;
-  /** Tried last, or to be tried next. */
+  /** Time of the last or the next attempt. */
   at: Instant;
-  /** Set once it is terminating: whether it is still there. */
+  /** Set once the object is terminating: whether it still exists. */
   isThere?: () => boolean;
 }
 
@@ -42,12 +42,12 @@ export interface DeletionMetrics {
   readonly lag: Histogram;
   /** 409 answers. */
   readonly conflicts: Counter;
-  /** Objects that were lost twenty races in a row. */
+  /** Objects whose deletion failed with a conflict in twenty reconciles in a row. */
   readonly contended: Counter;
   outcome(kind: Deletion['kind']): void;
-  /** Due, and still there: tried at this instant, or to be tried then. */
+  /** The object is due and still exists. `at`: time of the last or the next attempt. */
   due(uid: string, at: Instant): void;
-  /** The deletion was accepted and something keeps the object. Without `isThere` it is not followed any further. */
+  /** The deletion was accepted but the object still exists. Without `isThere`, the object is no longer tracked. */
   terminating(uid: string, isThere: (() => boolean) | undefined): void;
   done(uid: string): void;
 }
@@ -111,7 +111,7 @@ class DueObjects {
     const known = this.#byUid.get(uid);
     if (known === undefined) this.#byUid.set(uid, { since: this.#now(), at });
     else known.at = at;
-    // Also where no client scrapes.
+    // Also without scrapes, so that the map does not grow.
     if (minus(this.#now(), this.#swept) > STALE) this.#sweep();
   }
 
@@ -126,7 +126,7 @@ class DueObjects {
     this.#byUid.delete(uid);
   }
 
-  /** `oldest`: how long ago the oldest was first tried. */
+  /** `oldest`: milliseconds since the first attempt at the oldest due object. */
   count(): { readonly count: number; readonly oldest: number } {
     this.#sweep();
     let count = 0;

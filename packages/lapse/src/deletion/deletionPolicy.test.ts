@@ -5,7 +5,7 @@ import { inKit, type Kit } from './deletes.testkit.ts';
 
 describe('dry run', () => {
   test(
-    'nothing is deleted, the server judges all the same, and it is said once per object and deadline',
+    'sends dry-run DELETEs, deletes nothing, and emits one Event per object and deadline',
     inKit({ dryRun: true }, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -28,7 +28,7 @@ describe('dry run', () => {
 
 describe('budgets', () => {
   test(
-    'never more per second than allowed; everybody gets a turn; few passes are wasted',
+    'deletes every object, never exceeds the rate per second, and needs few reconciles',
     inKit({ budget: { perSecond: 5 } }, async (k) => {
       for (let i = 0; i < 40; i++) await k.put(`a${i}`, 1000);
       k.manager.start();
@@ -42,7 +42,7 @@ describe('budgets', () => {
   );
 
   test(
-    'an extension while waiting for the budget is respected',
+    'keeps an object whose deadline is extended while it waits for the budget',
     inKit({ budget: { perMinute: 1 } }, async (k) => {
       await k.put('a', 1000);
       await k.put('b', 1000);
@@ -59,7 +59,7 @@ describe('budgets', () => {
 
 describe('clocks', () => {
   test(
-    "ours 29 s ahead: never early by the server's clock, and hardly late",
+    "with the local clock 29 s ahead, nothing is deleted early by the API server's clock, nor much later",
     inKit({ guarded: true }, async (k) => {
       k.own.set(seconds(29));
       await k.put('a', 100_000);
@@ -74,7 +74,7 @@ describe('clocks', () => {
   );
 
   test(
-    'ours 29 s behind: late, never early',
+    'with the local clock 29 s behind, deletions are late but never early',
     inKit({ guarded: true }, async (k) => {
       k.own.set(millis(-seconds(29)));
       await k.put('a', 100_000);
@@ -88,7 +88,7 @@ describe('clocks', () => {
     ['ahead', hours(1)],
     ['behind', millis(-hours(1))],
   ])(
-    'an hour %s: nothing is deleted, it is said once, and it goes on by itself when the clock is right',
+    'with the local clock an hour %s, nothing is deleted, one Event is emitted, and deletions resume when the clock is corrected',
     (_where, off) =>
       inKit({ guarded: true }, async (k) => {
         await k.put('a', 10_000);
@@ -113,7 +113,7 @@ describe('clocks', () => {
   );
 
   test(
-    "nothing is deleted before three answers told the server's time",
+    "nothing is deleted before three responses have shown the API server's time",
     inKit({ guarded: true }, async (k) => {
       await k.put('a', -1000);
       k.manager.start();
@@ -130,7 +130,7 @@ describe('clocks', () => {
 });
 
 test(
-  'reading first, if somebody insists: GET, then DELETE with what was read',
+  'with rereadFirst, sends a GET and then a DELETE with the version that was read',
   inKit({ rereadFirst: true }, async (k) => {
     await k.put('a', 1000);
     k.manager.start();
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'what is due and still there is counted, and no longer when it is gone',
+  'the due gauge counts a due object until it is gone',
   inKit({}, async (k) => {
     const due = () => /lapse_deletions_due\{controller="ends"\} (\d+)/.exec(k.manager.registry.text())![1];
     await k.put('a', 1000);
@@ -155,14 +155,14 @@ test(
   }),
 );
 
-describe('what is counted as due', () => {
+describe('the due gauges', () => {
   const shown = (k: Kit) =>
     ['lapse_deletions_due', 'lapse_deletions_oldest_due_seconds'].map((name) =>
       Number(new RegExp(`^${name}\\{controller="ends"\\} (.*)$`, 'm').exec(k.manager.registry.text())![1]),
     );
 
   test(
-    'an object that a finalizer keeps, until it is gone',
+    'count an object that a finalizer keeps, until it is gone',
     inKit({}, async (k) => {
       await k.put('a', 1000, { finalizers: ['example.com/hold'] });
       k.manager.start();
@@ -177,7 +177,7 @@ describe('what is counted as due', () => {
   );
 
   test(
-    'nothing of a dry run',
+    'count nothing in a dry run',
     inKit({ dryRun: true }, async (k) => {
       await k.put('a', 1000);
       k.manager.start();

@@ -1,4 +1,4 @@
-// An object that was decided to be deleted, and how.
+// An object that a controller decided to delete, and the options of its deletion.
 
 import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -14,21 +14,21 @@ export type Decision<Verdict> =
 
 export interface DeletionTarget<T extends KubeObject, Verdict> {
   readonly kind: Kind<T>;
-  /** The object the decision was made on, with its uid and version. */
+  /** The object that the decision was made on, with its uid and resourceVersion. */
   readonly object: T;
   /** Its deadline. */
   readonly since: Instant;
-  /** The same decision about a later state of the object. Pure. */
+  /** Makes the same decision on a newer state of the object. Pure. */
   readonly decide: (live: T, now: Instant) => Decision<Verdict>;
   readonly propagation?: Propagation;
   readonly gracePeriodSeconds?: number;
-  /** Dry run, also without it when the whole process runs dry. */
+  /** Dry run for this object. If the whole process runs dry, this has no effect. */
   readonly dryRun?: boolean;
-  /** A budget of its own (a policy's), before that of the controller. */
+  /** An additional budget, for example of one policy. It is checked before the budget of the controller. */
   readonly budget?: Budget;
-  /** Whose rights to use; default: the client of the pass. */
+  /** The client that sends the requests; default: the client of the reconcile. */
   readonly client?: Client;
-  /** Whether the cache still has the object. Default: by the key of the pass, for objects of its own kind. */
+  /** Whether the cache still has the object. Default for objects of the controller's kind: by the reconciled key. */
   readonly isThere?: () => boolean;
 }
 
@@ -40,7 +40,7 @@ export const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
 export const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
   `${uidOf(object)}@${since}`;
 
-/** Whether the cache still has the object; undefined where the pass cannot know. */
+/** Whether the cache still has the object; undefined if the reconcile cannot determine it. */
 export function presenceOf<T extends KubeObject, V>(
   { cache, key }: Pass,
   { kind, object, isThere }: DeletionTarget<T, V>,

@@ -1,4 +1,4 @@
-// Go durations as lengths of time, with Go's own words for what is wrong.
+// Parses Go durations. Errors use the wording of Go.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -7,7 +7,7 @@ export type ParsedDuration =
   | { readonly kind: 'length'; readonly length: Millis }
   | { readonly kind: 'invalid'; readonly error: string };
 
-/** Rounded up to milliseconds, so that nothing ends early. */
+/** Rounds up to milliseconds, so that nothing expires early. */
 export function readDuration(text: string): ParsedDuration {
   try {
     const nanos = parseGoDuration(text);
@@ -18,7 +18,7 @@ export function readDuration(text: string): ParsedDuration {
   }
 }
 
-/** A setting that must be a length above zero; throws what an operator has to read. */
+/** Parses a setting that must be a duration above zero. Throws an error with a message for the operator. */
 export function requireDuration(setting: string, text: string): Millis {
   const parsed = readDuration(text);
   if (parsed.kind === 'invalid')

@@ -28,19 +28,19 @@ const MAX = 2 ** 31 - 1;
 describe('computeExpiry', () => {
   test.each<[rule: string, Finish, Ttl, now: Instant, expected: object, tolerance?: Millis]>([
     ['an unfinished object never expires', UNFINISHED, lasting(60), at(1e6), not('unfinished')],
-    ['without a TTL nothing expires', finished(0), NONE, at(1e9), not('no TTL')],
-    ['without a TTL nothing expires, finished or not', UNFINISHED, NONE, at(0), not('no TTL')],
-    ['an object being deleted is left to its deletion', DELETING, lasting(0), at(9), not('being deleted')],
-    ['opting out wins over a TTL that is over', finished(0), NEVER, at(1e9), not('opted out')],
-    ['opting out is said even before the finish', UNFINISHED, NEVER, at(0), not('opted out')],
+    ['an object without a TTL never expires', finished(0), NONE, at(1e9), not('no TTL')],
+    ['an unfinished object without a TTL reports the missing TTL', UNFINISHED, NONE, at(0), not('no TTL')],
+    ['an object that is being deleted does not expire', DELETING, lasting(0), at(9), not('being deleted')],
+    ['opting out overrides an expired TTL', finished(0), NEVER, at(1e9), not('opted out')],
+    ['opting out is reported even before the finish', UNFINISHED, NEVER, at(0), not('opted out')],
     [
-      'an unknown finish time never expires',
+      'an object with an unknown finish time never expires',
       UNKNOWN,
       lasting(0),
       at(9),
       not('finish time unknown', 'no lastTransitionTime'),
     ],
-    ['without a TTL an unknown finish time is nobody’s business', UNKNOWN, NONE, at(9), not('no TTL')],
+    ['an object without a TTL does not report its unknown finish time', UNKNOWN, NONE, at(9), not('no TTL')],
     [
       'an invalid TTL never deletes',
       finished(0),
@@ -49,72 +49,84 @@ describe('computeExpiry', () => {
       not('invalid TTL', '"soon" is not a number'),
     ],
     [
-      'an invalid TTL is told before the finish',
+      'an invalid TTL is reported before the finish',
       UNFINISHED,
       INVALID,
       at(0),
       not('invalid TTL', '"soon" is not a number'),
     ],
     [
-      'a negative length is no TTL',
+      'a negative length is an invalid TTL',
       finished(0),
       lasting(-1),
       at(9),
       not('invalid TTL', '-1000 ms is not a length of time'),
     ],
     [
-      'NaN is no TTL',
+      'NaN is an invalid TTL',
       finished(0),
       lasting(Number.NaN),
       at(9),
       not('invalid TTL', 'NaN ms is not a length of time'),
     ],
     [
-      'one millisecond early, it waits',
+      'one millisecond before its deadline an object waits',
       finished(0),
       lasting(60),
       at(59.999),
       { kind: 'waiting', until: at(60), ahead: 0 },
     ],
     [
-      'exactly on the deadline, it has expired',
+      'exactly at its deadline an object has expired',
       finished(0),
       lasting(60),
       at(60),
       { kind: 'expired', since: at(60) },
     ],
     [
-      'late is expired since its deadline',
+      'an object that is evaluated late has expired since its deadline',
       finished(0),
       lasting(60),
       at(9999),
       { kind: 'expired', since: at(60) },
     ],
-    ['TTL 0 expires with the finish', finished(5), lasting(0), at(5), { kind: 'expired', since: at(5) }],
     [
-      '68 years are a wait like any other',
+      'an object with TTL 0 expires when it finishes',
+      finished(5),
+      lasting(0),
+      at(5),
+      { kind: 'expired', since: at(5) },
+    ],
+    [
+      'an object with a TTL of 68 years waits',
       finished(0),
       lasting(MAX),
       at(0),
       { kind: 'waiting', until: at(MAX) },
     ],
     [
-      'an end of its own counts from nothing',
+      'a fixed deadline does not depend on the finish time',
       finished(0),
       ending(30),
       at(29),
       { kind: 'waiting', until: at(30) },
     ],
     [
-      'an end before the finish is over at once',
+      'a fixed deadline before the finish has expired at once',
       finished(40),
       ending(30),
       at(40),
       { kind: 'expired', since: at(30) },
     ],
-    ['an end of its own needs a finish', UNFINISHED, ending(30), at(40), not('unfinished')],
     [
-      'a finish in the future waits for all of it',
+      'an unfinished object with a fixed deadline does not expire',
+      UNFINISHED,
+      ending(30),
+      at(40),
+      not('unfinished'),
+    ],
+    [
+      'a finish in the future lengthens the wait',
       finished(10),
       lasting(60),
       at(0),
@@ -122,7 +134,7 @@ describe('computeExpiry', () => {
       seconds(30),
     ],
     [
-      'at the tolerance it is still believed',
+      'a finish exactly at the tolerance is accepted',
       finished(30),
       lasting(0),
       at(0),
@@ -130,7 +142,7 @@ describe('computeExpiry', () => {
       seconds(30),
     ],
     [
-      'beyond the tolerance it is held until it can be believed',
+      'a finish beyond the tolerance is held until it is within the tolerance',
       finished(31),
       lasting(0),
       at(0),
@@ -138,7 +150,7 @@ describe('computeExpiry', () => {
       seconds(30),
     ],
     [
-      'held also when it names an end in the past',
+      'a finish beyond the tolerance is held even with a fixed deadline in the past',
       finished(3600),
       ending(-5),
       at(0),
@@ -146,14 +158,14 @@ describe('computeExpiry', () => {
       seconds(30),
     ],
     [
-      'a time that is not a time is unknown',
+      'an unreadable finish time is unknown',
       finished(Number.NaN),
       lasting(5),
       at(0),
       not('finish time unknown', 'the time is not a time'),
     ],
     [
-      'an endless TTL is not a time',
+      'an infinite TTL gives no deadline',
       finished(0),
       lasting(Number.POSITIVE_INFINITY),
       at(0),
@@ -163,7 +175,7 @@ describe('computeExpiry', () => {
     expect(computeExpiry(finish, ttl, now, tolerance)).toMatchObject(expected);
   });
 
-  test('never early, never undecided: expired exactly from finish + ttl on', () => {
+  test('an object expires exactly at finish + ttl', () => {
     const moment = fc.integer({ min: 0, max: 4e12 });
     fc.assert(
       fc.property(moment, fc.integer({ min: 0, max: MAX }), moment, (finish, ttl, now) => {
@@ -174,7 +186,7 @@ describe('computeExpiry', () => {
           seconds(30),
         );
         expect(expiry.kind === 'expired').toBe(now >= finish + ttl * 1000);
-        // Whoever wakes at the deadlines that are named ends up expired at the right instant, and in few steps.
+        // A caller that wakes at each returned deadline sees the expiry at the right instant, after few steps.
         let state: Expiry = expiry;
         let steps = 0;
         while (state.kind !== 'expired' && steps++ < 3) {
@@ -194,31 +206,31 @@ describe('computeExpiry', () => {
   });
 });
 
-describe('in words', () => {
-  const say = (finish: Finish, ttl: Ttl, now: Instant) =>
+describe('describeExpiry', () => {
+  const describeAt = (finish: Finish, ttl: Ttl, now: Instant) =>
     describeExpiry(computeExpiry(finish, ttl, now, seconds(30)));
   test.each([
-    [say(UNFINISHED, lasting(1), at(0)), 'unfinished'],
-    [say(UNKNOWN, lasting(1), at(0)), 'finish time unknown: no lastTransitionTime'],
+    [describeAt(UNFINISHED, lasting(1), at(0)), 'unfinished'],
+    [describeAt(UNKNOWN, lasting(1), at(0)), 'finish time unknown: no lastTransitionTime'],
     [
-      say(finished(0), lasting(3600), at(5)),
+      describeAt(finished(0), lasting(3600), at(5)),
       'finished 2026-01-01T12:00:00Z (condition Complete), TTL 1h0m0s (spec.ttl): ends 2026-01-01T13:00:00Z',
     ],
     [
-      say(finished(0), lasting(60), at(61)),
+      describeAt(finished(0), lasting(60), at(61)),
       'finished 2026-01-01T12:00:00Z (condition Complete), TTL 1m0s (spec.ttl): ended 2026-01-01T12:01:00Z',
     ],
     [
-      say(finished(0), ending(60), at(5)),
+      describeAt(finished(0), ending(60), at(5)),
       'finished 2026-01-01T12:00:00Z (condition Complete), ends 2026-01-01T12:01:00Z (lapse.dev/expires-at): ends 2026-01-01T12:01:00Z',
     ],
     [
-      say(finished(3600), lasting(60), at(0)),
+      describeAt(finished(3600), lasting(60), at(0)),
       'finished 2026-01-01T13:00:00Z (condition Complete), TTL 1m0s (spec.ttl): held, the finish lies 1h0m0s in the future',
     ],
   ])('%s', (said, expected) => expect(said).toBe(expected));
 
-  test('the next look is the deadline, and there is none where time changes nothing', () => {
+  test('deadlineOf returns the next evaluation, and undefined if time changes nothing', () => {
     expect(deadlineOf(computeExpiry(finished(0), lasting(9), at(0)))).toBe(at(9));
     expect(deadlineOf(computeExpiry(finished(0), lasting(9), at(99)))).toBe(at(9));
     expect(deadlineOf(computeExpiry(finished(99), lasting(9), at(0), millis(0)))).toBe(at(99));

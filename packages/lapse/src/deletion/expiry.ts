@@ -1,6 +1,6 @@
-// The rule about time, once for everything that ends some time after it finished: `finish + ttl`, due from that very
-// instant on. Pure: what finished and what TTL applies are read elsewhere, and arrive here as unions that say why. The
-// same answer serves the reconciler, `explain`, `plan` and the simulator.
+// Computes when an object expires: `finish + ttl`, due from exactly that instant on. Pure: the callers read the finish
+// time and the TTL and pass them as unions that contain the reason. The reconcilers, `explain`, `plan` and the simulator
+// use the same result.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatGoDuration } from '@lapse/base/goDuration';
@@ -15,27 +15,27 @@ import {
   seconds,
 } from '@lapse/base/instant';
 
-/** On any object: `never` opts out whatever else is set. Opting out is always safe, so it needs no permission. */
+/** Allowed on any object. `never` opts out and overrides other settings. It is always safe, so it needs no permission. */
 export const TTL_ANNOTATION = 'lapse.dev/ttl';
 
-/** When the clock of an object started. */
+/** When the TTL of an object starts. */
 export type Finish =
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'beingDeleted' }
-  /** Finished, and nobody wrote down when; `note` says what is missing. */
+  /** Finished, but no finish time is recorded; `note` says what is missing. */
   | { readonly kind: 'timeUnknown'; readonly note: string }
-  /** `rule` names what gave the time: `condition Complete`. */
+  /** `rule` names the source of the time: `condition Complete`. */
   | { readonly kind: 'finished'; readonly at: Instant; readonly rule: string };
 
-/** How long an object stays after that. */
+/** How long an object is kept after it finished. */
 export type Ttl =
   | { readonly kind: 'none' }
   | { readonly kind: 'never' }
-  /** Not a TTL; `note` says why. Never deletes. */
+  /** The TTL cannot be parsed; `note` says why. The object is kept. */
   | { readonly kind: 'invalid'; readonly note: string }
-  /** `rule` names what gave the length: `spec.ttlSecondsAfterFinished`. */
+  /** `rule` names the source of the length: `spec.ttlSecondsAfterFinished`. */
   | { readonly kind: 'after'; readonly length: Millis; readonly rule: string }
-  /** An end of its own, whenever it finished; it must have finished all the same. */
+  /** A fixed deadline, independent of the finish time. The object must have finished. */
   | { readonly kind: 'at'; readonly at: Instant; readonly rule: string };
 
 export type NotApplicable =
@@ -46,7 +46,7 @@ export type NotApplicable =
   | 'invalid TTL'
   | 'finish time unknown';
 
-/** What a deadline was computed from. */
+/** The inputs of a deadline. */
 export interface Basis {
   readonly finishedAt: Instant;
   readonly finishRule: string;
@@ -55,22 +55,22 @@ export interface Basis {
 
 export type Expiry =
   | { readonly kind: 'notApplicable'; readonly because: NotApplicable; readonly note?: string }
-  /** `ahead`: the finish lies that far in the future, so clocks differ; the wait is the longer for it. */
+  /** `ahead`: how far the finish time lies in the future because clocks differ. It lengthens the wait. */
   | { readonly kind: 'waiting'; readonly until: Instant; readonly ahead: Millis; readonly because: Basis }
-  /** The finish lies further in the future than clocks may differ: not believed before `until`. */
+  /** The finish time lies further in the future than `tolerance`. It is not trusted before `until`. */
   | { readonly kind: 'held'; readonly until: Instant; readonly ahead: Millis; readonly because: Basis }
   | { readonly kind: 'expired'; readonly since: Instant; readonly because: Basis };
 
-/** A finish this far in the future is not worth a word: times of objects have whole seconds, and good clocks differ by less. */
-export const AHEAD_WORTH_TELLING: Millis = seconds(1);
+/** A finish time up to this far ahead is not reported: timestamps have whole seconds; synced clocks differ by less. */
+export const MAX_UNREPORTED_AHEAD: Millis = seconds(1);
 
 /** The deadline. */
 export const endOfBasis = ({ finishedAt, ttl }: Basis): Instant =>
   ttl.kind === 'at' ? ttl.at : plus(finishedAt, ttl.length);
 
 /**
- * `tolerance` is how far a finish may lie in the future before it is held (`--max-clock-skew`); without it nothing is
- * held. Being held never brings a deadline nearer: it stays `finish + ttl`.
+ * `tolerance`: how far a finish time may lie in the future before the object is held (`--max-clock-skew`); default:
+ * unlimited. Holding never moves the deadline: it stays `finish + ttl`.
  */
 export function computeExpiry(
   finish: Finish,
@@ -78,10 +78,10 @@ export function computeExpiry(
   now: Instant,
   tolerance: Millis = millis(Number.POSITIVE_INFINITY),
 ): Expiry {
-  // Opting out comes first: whoever asks why an object stays is told the reason that outlasts the others.
+  // Opting out comes first: it is the reason that lasts longest, so it is the one to show to the user.
   if (ttl.kind === 'never') return { kind: 'notApplicable', because: 'opted out' };
   if (finish.kind === 'beingDeleted') return { kind: 'notApplicable', because: 'being deleted' };
-  // What has no TTL is nobody's business, finished or not; a TTL that cannot be read is told at once.
+  // An object without a TTL is ignored, finished or not. An invalid TTL is reported even before the object finishes.
   if (ttl.kind === 'none') return { kind: 'notApplicable', because: 'no TTL' };
   if (ttl.kind === 'invalid') return invalid(ttl.note);
   if (ttl.kind === 'after' && !(ttl.length >= 0)) return invalid(`${ttl.length} ms is not a length of time`);
@@ -111,7 +111,7 @@ function computeDeadline(because: Basis, now: Instant, tolerance: Millis): Expir
 
 const invalid = (note: string): Expiry => ({ kind: 'notApplicable', because: 'invalid TTL', note });
 
-/** When something is next to be looked at because of the clock; undefined when time changes nothing. */
+/** When the object has to be evaluated again because of the time; undefined if time changes nothing. */
 export function deadlineOf(expiry: Expiry): Instant | undefined {
   switch (expiry.kind) {
     case 'waiting':
@@ -139,7 +139,7 @@ export function describeBasis({ finishedAt, finishRule, ttl }: Basis): string {
   return `finished ${formatTime(finishedAt)} (${finishRule}), ${describeTtl(ttl)}`;
 }
 
-/** The whole answer in one line, for people. */
+/** The result in one line, for users. */
 export function describeExpiry(expiry: Expiry): string {
   switch (expiry.kind) {
     case 'notApplicable':

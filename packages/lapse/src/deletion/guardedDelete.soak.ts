@@ -1,4 +1,4 @@
-// Ten thousand deletions at one instant, with everything in the way at once.
+// Ten thousand deletions at one instant, with conflicts on every object.
 
 import { expect, test } from 'vitest';
 import { inKit } from './deletes.testkit.ts';
@@ -7,7 +7,7 @@ const COUNT = 10_000;
 const nameOf = (path: string) => /configmaps\/([^?]+)/.exec(path)?.[1];
 
 test(
-  'all due at one instant, all relabelled just before their DELETE, one written all the time: nobody waits for another',
+  'deletes ten thousand objects that change just before their DELETE, while one object changes all the time',
   inKit({ concurrency: 32 }, async (k) => {
     for (let i = 0; i < COUNT; i++) await k.put(`a${i}`, 60_000);
     await k.put('busy', 60_000);
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'ten thousand within a budget of 50 per second: exactly that, and two passes each',
+  'deletes ten thousand objects at exactly the budget of 50 per second, with two reconciles each',
   inKit({ concurrency: 32, budget: { perSecond: 50 } }, async (k) => {
     for (let i = 0; i < COUNT; i++) await k.put(`a${i}`, 1000);
     k.manager.start();

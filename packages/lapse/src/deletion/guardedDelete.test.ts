@@ -5,7 +5,7 @@ import { inKit, type Kit } from './deletes.testkit.ts';
 const isDelete = (request: { method: string; path: string }, name: string) =>
   request.method === 'DELETE' && request.path.includes(`/configmaps/${name}`);
 
-/** Does something just before the n-th DELETE of an object reaches the server. */
+/** Calls `act` just before the n-th DELETE of an object reaches the server. */
 function justBefore(kit: Kit, name: string, act: (time: number) => Promise<unknown> | undefined): void {
   let time = 0;
   kit.hook = async (request) => {
@@ -14,7 +14,7 @@ function justBefore(kit: Kit, name: string, act: (time: number) => Promise<unkno
   };
 }
 
-/** The first DELETE of an object is carried out, and its answer does not arrive. */
+/** The server carries out the first DELETE of an object, but the response is lost. */
 function loseFirst(kit: Kit, name: string): void {
   let first = true;
   kit.hook = (request) => {
@@ -24,9 +24,9 @@ function loseFirst(kit: Kit, name: string): void {
   };
 }
 
-describe('the ordinary case', () => {
+describe('a due object', () => {
   test(
-    'one request, at the instant, with uid and version',
+    'is deleted by one request, at its deadline, with uid and resourceVersion',
     inKit({}, async (k) => {
       const bodies: unknown[] = [];
       k.hook = ({ method, body }) => {
@@ -47,7 +47,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'after downtime the lag is said honestly',
+    'that became due during downtime is deleted with the real lag in the metrics',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       await k.pass(61_000);
@@ -61,7 +61,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'with finalizers: accepted, and not asked again',
+    'with finalizers is terminating, and no second DELETE is sent',
     inKit({}, async (k) => {
       await k.put('a', 1000, { finalizers: ['example.com/hold'] });
       k.manager.start();
@@ -72,7 +72,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'already gone when we come',
+    'that is already gone causes no error',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -83,9 +83,9 @@ describe('the ordinary case', () => {
   );
 });
 
-describe('what changed between the decision and the DELETE', () => {
+describe('an object that changes between the decision and the DELETE', () => {
   test(
-    'extended at the last moment: kept, and deleted at its new deadline',
+    'is kept if its deadline was extended, and deleted at its new deadline',
     inKit({}, async (k) => {
       await k.put('a', 10_000);
       k.manager.start();
@@ -98,7 +98,7 @@ describe('what changed between the decision and the DELETE', () => {
   );
 
   test(
-    'touched, but still due: read once, deleted with the new version',
+    'is read once and deleted with its new version if it is still due',
     inKit({}, async (k) => {
       await k.put('a', 10_000);
       k.manager.start();
@@ -112,7 +112,7 @@ describe('what changed between the decision and the DELETE', () => {
   );
 
   test(
-    'deleted and made again under its name: the newcomer stays',
+    'is kept if it was deleted and recreated under the same name',
     inKit({}, async (k) => {
       await k.put('a', 10_000);
       k.manager.start();
@@ -128,7 +128,7 @@ describe('what changed between the decision and the DELETE', () => {
   );
 
   test(
-    'deleted by somebody else, held by a finalizer: not ours, not again',
+    'is not deleted again if another client deleted it and a finalizer keeps it',
     inKit({}, async (k) => {
       await k.put('a', 10_000, { finalizers: ['example.com/hold'] });
       k.manager.start();
@@ -141,7 +141,7 @@ describe('what changed between the decision and the DELETE', () => {
 
 describe('an object that changes all the time', () => {
   test(
-    'three rounds per pass, then others have their turn; never an error; told after twenty passes',
+    'gets three DELETEs per reconcile, blocks no other object, causes no error, and is reported after twenty reconciles',
     inKit({ concurrency: 1 }, async (k) => {
       await k.put('busy', 1000);
       for (let i = 0; i < 20; i++) await k.put(`calm-${i}`, 1000);
@@ -153,7 +153,7 @@ describe('an object that changes all the time', () => {
       await k.pass(120_000);
       const contended = k.deletions.filter((d) => d === 'busy contended').length;
       expect(contended).toBeGreaterThan(20);
-      // At most every 2.5 s once it is slow: 120 s is not more than 60 passes.
+      // The slow retry interval is 2.5 s: at most 60 reconciles in 120 s.
       expect(contended).toBeLessThan(60);
       expect(k.events.map(({ name, note }) => `${name} ${note.reason}`)).toEqual(['busy DeletionContended']);
       expect(k.manager.registry.text()).toContain('lapse_deletion_contended_total{controller="ends"} 1');
@@ -167,9 +167,9 @@ describe('an object that changes all the time', () => {
   );
 });
 
-describe('answers that do not come', () => {
+describe('a DELETE without a response', () => {
   test(
-    'carried out, answer lost: counts as ours, once',
+    'that took effect counts once as a deletion by Lapse',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -180,7 +180,7 @@ describe('answers that do not come', () => {
   );
 
   test(
-    'carried out on something with finalizers, answer lost: terminating, ours',
+    'that took effect on an object with finalizers counts as terminating',
     inKit({}, async (k) => {
       await k.put('a', 1000, { finalizers: ['example.com/hold'] });
       k.manager.start();
@@ -191,7 +191,7 @@ describe('answers that do not come', () => {
   );
 
   test(
-    'not carried out: again, until it is',
+    'that did not take effect is repeated until it does',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -204,7 +204,7 @@ describe('answers that do not come', () => {
   );
 
   test(
-    'to a dry run, and then deleted by somebody else: not ours',
+    'in a dry run does not count when another client deletes the object later',
     inKit({ dryRun: true }, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -221,9 +221,9 @@ describe('answers that do not come', () => {
   );
 });
 
-describe('refusals', () => {
+describe('a refused DELETE', () => {
   test(
-    'a webhook that answers 409 is not a change: no reading, backoff',
+    'by a webhook that answers 409 causes no read and is retried with backoff',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -239,7 +239,7 @@ describe('refusals', () => {
   );
 
   test(
-    'a conflict although nothing changed: said, and asked again with patience',
+    'by a conflict although the object did not change is reported and retried with backoff',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -258,7 +258,7 @@ describe('refusals', () => {
   );
 
   test(
-    '403: an Event and a metric, and at most one request every five minutes in the end',
+    'with 403 emits an Event, counts in a metric, and is retried at most every five minutes',
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
@@ -276,7 +276,7 @@ describe('refusals', () => {
     }),
   );
 
-  test.each([429, 500, 503])('%i is retried by the queue', (code) =>
+  test.each([429, 500, 503])('with %i is retried by the queue', (code) =>
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();

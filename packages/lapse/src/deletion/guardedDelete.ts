@@ -1,6 +1,6 @@
-// Deleting one object that was decided to be deleted: one DELETE that carries the uid and the version the decision was
-// made on. The API server is the judge: if anything changed since, it says so, and only then is the object read and the
-// same decision asked again. Bounded rounds, so that one busy object does not keep a worker.
+// Deletes one object that a controller decided to delete. The DELETE carries the uid and the resourceVersion that the
+// decision was made on. If the object changed since, the API server answers 409: the object is read and the decision is
+// made again. The number of rounds is bounded, so that one busy object does not block a worker.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
@@ -15,8 +15,8 @@ import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { type DeletionTarget, dryKey, isDry, presenceOf, uidOf } from './deletionTarget.ts';
-import { Remembered } from './remembered.ts';
-import { type ClockVerdict, describeClock, type SkewGuard } from './skewGuard.ts';
+import { BoundedSet } from './remembered.ts';
+import { type ClockState, describeClock, type SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
 
 export type { Decision, DeletionTarget } from './deletionTarget.ts';
@@ -27,34 +27,34 @@ export interface GuardedDeletesOptions {
   readonly guard: SkewGuard;
   readonly metrics: DeletionMetrics;
   readonly budget?: Budget;
-  /** Read and decide again before the first DELETE too. */
+  /** Read the object and decide again before the first DELETE, too. */
   readonly rereadFirst?: boolean;
-  /** The object as it is now; by a GET unless told. */
+  /** Reads the current object; default: a GET. */
   readonly read?: <T extends KubeObject>(
     client: Client,
     kind: Kind<T>,
     key: ObjectKey,
   ) => Promise<T | undefined>;
-  /** `leave`: an object that changed is left to its next pass, on what the cache has by then. Never reads. */
+  /** `leave`: do not read a changed object; the next reconcile decides on the cached object. Default: `reread`. */
   readonly onConflict?: 'reread' | 'leave';
 }
 
 const ROUNDS = 3;
-/** Lost passes after which people are told. */
+/** After this many contended reconciles in a row, an Event is emitted. */
 const CONTENDED_AFTER = 20;
 const HOLD: Millis = seconds(30);
 const MOST_REMEMBERED = 100_000;
 
-/** What a round found out, when it is not the end. */
+/** The input of the next round. */
 type Next<T extends KubeObject> = { readonly kind: 'next'; readonly object: T; readonly since: Instant };
 
 export class GuardedDeletes {
   readonly #options: GuardedDeletesOptions;
   readonly #unanswered = new Unanswered(MOST_REMEMBERED);
-  /** What a dry run has told already. */
-  readonly #told = new Remembered(MOST_REMEMBERED);
-  /** Why the clocks hold deletions, as last reported. */
-  #holding: ClockVerdict['kind'] = 'good';
+  /** Objects whose dry-run Event was emitted. */
+  readonly #dryRunReported = new BoundedSet(MOST_REMEMBERED);
+  /** The clock state that was reported last. */
+  #holding: ClockState['kind'] = 'good';
 
   constructor(options: GuardedDeletesOptions) {
     this.#options = options;
@@ -97,25 +97,25 @@ export class GuardedDeletes {
     return deletion;
   }
 
-  /** Whether the clocks or a budget say: not now. */
+  /** Holds the deletion if the clocks are not trusted or a budget is exhausted; otherwise undefined. */
   async #held<T extends KubeObject, V>(
     pass: Pass,
     target: DeletionTarget<T, V>,
   ): Promise<Deletion<V> | undefined> {
-    const verdict = await this.#options.guard.check();
-    if (verdict.kind !== 'good') return this.#hold(pass, target.object, verdict);
+    const clocks = await this.#options.guard.check();
+    if (clocks.kind !== 'good') return this.#hold(pass, target.object, clocks);
     this.#holding = 'good';
     if (isDry(pass, target)) return undefined;
     const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), pass.now);
     return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
   }
 
-  /** Reported once per hold and cause, on the first object that meets it; the metrics show how long it lasts. */
-  #hold(pass: Pass, object: KubeObject, verdict: Exclude<ClockVerdict, { kind: 'good' }>): Deletion<never> {
-    const because: HeldBecause = verdict.kind === 'unknown' ? 'clock unknown' : 'clock skew';
-    if (this.#holding !== verdict.kind) {
-      this.#holding = verdict.kind;
-      const note = describeClock(verdict, this.#options.guard.maxSkew)!;
+  /** Reports once per hold and cause, on the first affected object. The metrics show how long the hold lasts. */
+  #hold(pass: Pass, object: KubeObject, clocks: Exclude<ClockState, { kind: 'good' }>): Deletion<never> {
+    const because: HeldBecause = clocks.kind === 'unknown' ? 'clock unknown' : 'clock skew';
+    if (this.#holding !== clocks.kind) {
+      this.#holding = clocks.kind;
+      const note = describeClock(clocks, this.#options.guard.maxSkew)!;
       pass.event(object, { type: 'Warning', reason: 'DeletionHeld', action: 'Delete', note });
       pass.log.warn({ because: note }, 'deletions are held');
     }
@@ -123,7 +123,7 @@ export class GuardedDeletes {
   }
 
   async #attempt<T extends KubeObject, V>(pass: Pass, target: DeletionTarget<T, V>): Promise<Deletion<V>> {
-    if (isDry(pass, target) && this.#told.has(dryKey(target)))
+    if (isDry(pass, target) && this.#dryRunReported.has(dryKey(target)))
       return { kind: 'wouldDelete', lag: this.#lag(target.since) };
     let { object, since } = target;
     if (this.#options.rereadFirst === true) {
@@ -145,7 +145,7 @@ export class GuardedDeletes {
     at: Next<T>,
     last: boolean,
   ): Promise<Deletion<V> | Next<T>> {
-    // The last look at the clock: what is known about the server's may be newer than the pass.
+    // Checks the deadline again: the estimate of the API server's clock may be newer than `pass.now`.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
     let answer: DeleteAnswer<T>;
@@ -154,7 +154,7 @@ export class GuardedDeletes {
     } catch (error) {
       if (mayHaveActed(error) && !isDry(pass, target)) this.#unanswered.add(at.object);
       if (isCutOff(error)) return this.#afterCutOff(pass, target, at, error);
-      // The same request once more tells what became of it: its premise is its own guard.
+      // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
       if (last || !isUnanswered(error)) throw error;
       return at;
     }
@@ -175,7 +175,7 @@ export class GuardedDeletes {
     }
   }
 
-  /** The lease was lost while the DELETE was under way: no second one is sent, and a read says what became of it. */
+  /** The lease was lost during the DELETE. No second DELETE is sent; a GET shows whether the first one took effect. */
   async #afterCutOff<T extends KubeObject, V>(
     pass: Pass,
     target: DeletionTarget<T, V>,
@@ -188,8 +188,9 @@ export class GuardedDeletes {
   }
 
   /**
-   * Nothing changed, so nobody was faster: the API server means something else, and asking again at once is no use. (It
-   * never deletes in the background, by its version, what has no finalizers but those of the garbage collector.)
+   * If the object did not change, no other client caused the conflict, and an immediate retry cannot succeed. (The API
+   * server always answers 409 to a background deletion with a resourceVersion if the object only has finalizers of the
+   * garbage collector.)
    */
   #afterConflict<T extends KubeObject, V>(
     found: Deletion<V> | Next<T>,
@@ -219,7 +220,7 @@ export class GuardedDeletes {
     });
   }
 
-  /** The object as it is now, and the decision about it; `seen` is how it was known. */
+  /** Reads the current object and decides again. `seen`: the last known state. */
   async #reread<T extends KubeObject, V>(
     pass: Pass,
     target: DeletionTarget<T, V>,
@@ -245,13 +246,13 @@ export class GuardedDeletes {
   ): Deletion<V> {
     const lag = this.#lag(since);
     if (!isDry(pass, target)) return { kind, lag };
-    this.#told.add(dryKey(target));
+    this.#dryRunReported.add(dryKey(target));
     const note = `would have been deleted, ${(lag / 1000).toFixed(1)} s after its deadline (dry run)`;
     pass.event(object, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note });
     return { kind: 'wouldDelete', lag };
   }
 
-  /** Not there any more: by our own unanswered request, or by somebody else. */
+  /** The object no longer exists: an unanswered DELETE of this process took effect, or another client deleted it. */
   #vanished(seen: KubeObject, since: Instant): Deletion<never> {
     return this.#unanswered.take(seen) ? { kind: 'deleted', lag: this.#lag(since) } : { kind: 'gone' };
   }
@@ -263,7 +264,7 @@ export class GuardedDeletes {
     pass.event(object, { type: 'Warning', reason: 'DeletionContended', action: 'Delete', note });
   }
 
-  /** A measurement, not a decision: taken when the deletion was accepted, in the time of decisions. */
+  /** Time from the deadline until now, by the clock that decisions use. */
   #lag(since: Instant): Millis {
     return millis(Math.max(0, minus(this.#options.guard.now(), since)));
   }

@@ -1,4 +1,4 @@
-// Which service accounts Lapse may impersonate for Cleaners and policies that name one: opt-in, none by default.
+// Defines which service accounts Lapse may impersonate for Cleaners and policies that name one. Default: none.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Account } from './rights.ts';
@@ -10,7 +10,7 @@ export type ImpersonationScope =
 
 export const NO_IMPERSONATION: ImpersonationScope = { kind: 'none' };
 
-/** The field `impersonation` of a section of the configuration. A word or a map, so that no type is given. */
+/** The field `impersonation` of a configuration section. It has no type because it is a string or a map. */
 export const IMPERSONATION_SCHEMA: JsonObject = {
   'x-kubernetes-preserve-unknown-fields': true,
   default: 'none',
@@ -20,7 +20,7 @@ export const IMPERSONATION_SCHEMA: JsonObject = {
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Throws when the value is none of the three. */
+/** Throws if the value matches none of the three forms. */
 export function parseImpersonation(value: Json | undefined, section: string): ImpersonationScope {
   if (value === undefined || value === 'none') return NO_IMPERSONATION;
   if (value === 'cluster') return { kind: 'cluster' };
@@ -35,13 +35,13 @@ const isNamespace = (name: unknown): boolean => typeof name === 'string' && NAME
 export const isImpersonationAllowed = (scope: ImpersonationScope, { namespace }: Account): boolean =>
   scope.kind === 'cluster' || (scope.kind === 'namespaces' && scope.namespaces.includes(namespace));
 
-/** What a user reads who names an account that Lapse may not act as. */
+/** The message to a user who names a service account that Lapse may not impersonate. */
 export const describeImpersonationOff = ({ namespace, name }: Account, section: string): string =>
   `Lapse does not act as service account ${namespace}/${name}: impersonation is not enabled for namespace ${namespace}; leave out serviceAccountName, or ask the operator to set ${section}.impersonation to {namespaces: [${namespace}]} or cluster`;
 
 const IMPERSONATE = { group: '', resource: 'serviceaccounts', verbs: ['impersonate'] } as const;
 
-/** What the scope takes: in the whole cluster, or in single namespaces. */
+/** The RBAC rules that the scope needs: cluster-wide, or in single namespaces. */
 export const clusterImpersonation = ({ kind }: ImpersonationScope): (typeof IMPERSONATE)[] =>
   kind === 'cluster' ? [IMPERSONATE] : [];
 export const localImpersonation = (
@@ -49,18 +49,18 @@ export const localImpersonation = (
 ): (typeof IMPERSONATE & { readonly namespace: string })[] =>
   scope.kind === 'namespaces' ? scope.namespaces.map((namespace) => ({ ...IMPERSONATE, namespace })) : [];
 
-/** Extra fields that the API server gives to service accounts. Others need a rule of the operator's own. */
+/** Extra fields that the API server sets for service accounts. Other fields need an RBAC rule by the operator. */
 const EXTRAS = ['credential-id', 'node-name', 'node-uid', 'pod-name', 'pod-uid'].map(
   (name) => `userextras/authentication.kubernetes.io/${name}`,
 );
 
-/** What `actAs: impersonate-author` takes: authors are users, groups and service accounts that are not known beforehand. */
+/** The RBAC rules for `actAs: impersonate-author`. Authors are not known in advance. */
 export const AUTHOR_IMPERSONATION = ['groups', 'serviceaccounts', 'users'].map((resource) => ({
   ...IMPERSONATE,
   resource,
 }));
 
-/** And for the extra fields of authors that are service accounts. */
+/** The RBAC rules for the extra fields of authors that are service accounts. */
 export const EXTRA_IMPERSONATION = EXTRAS.map((resource) => ({
   ...IMPERSONATE,
   group: 'authentication.k8s.io',

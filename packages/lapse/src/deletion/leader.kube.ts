@@ -1,4 +1,4 @@
-// Leader election between real processes on a real API server: kill -9, SIGTERM, and SIGSTOP in the middle of a burst.
+// Leader election between real processes on a real API server: kill -9, SIGTERM, and SIGSTOP during a burst of deletions.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -97,7 +97,7 @@ const create = (count: number, prefix: string) =>
 const left = async () =>
   (await admin.list(ConfigMap, { namespace: 'default', labelSelector: 'burst=yes' })).items.length;
 
-test('kill -9 of the leader: the other acts within the lease, give or take its retry', async () => {
+test('a standby takes over within the lease duration plus one retry after kill -9 of the leader', async () => {
   const a = new Runner('a-kill');
   await a.says('leading');
   const b = new Runner('b-kill');
@@ -112,7 +112,7 @@ test('kill -9 of the leader: the other acts within the lease, give or take its r
   expect(b.when('leading') - killed).toBeLessThan(15_000 + 2500);
 });
 
-test('SIGTERM: what is in hand is finished, the lease is released, the other acts at once', async () => {
+test('the leader finishes its reconciles and releases the lease on SIGTERM, and the standby takes over at once', async () => {
   const a = new Runner('a-term');
   await a.says('leading');
   const b = new Runner('b-term');
@@ -127,7 +127,7 @@ test('SIGTERM: what is in hand is finished, the lease is released, the other act
   await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 10_000 });
 });
 
-test('SIGSTOP in the middle of a burst, continued after the take-over: nothing of the old leader takes effect', async () => {
+test('a leader that is stopped during a burst and continued after the takeover deletes nothing more', async () => {
   const a = new Runner('a-stop');
   await a.says('leading');
   const b = new Runner('b-stop');
@@ -158,7 +158,7 @@ test('SIGSTOP in the middle of a burst, continued after the take-over: nothing o
       .map((e) => e.at),
   );
   const late = log.filter((e) => e.userAgent === 'a-stop' && e.verb === 'delete' && e.at > takeOver);
-  // The validity ended before the lease did: not even one was sent.
+  // The local validity ends before the lease does, so the old leader did not even send a request.
   expect(late.filter((e) => e.code < 300)).toEqual([]);
   const byB = log.filter((e) => e.userAgent === 'b-stop' && e.verb === 'delete' && e.code === 200);
   expect(byB.length).toBeGreaterThan(0);

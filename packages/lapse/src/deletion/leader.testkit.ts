@@ -1,5 +1,5 @@
-// For tests with real processes: `leader.testkit.ts URL CA-FILE TOKEN IDENTITY` runs one controller that deletes ConfigMaps
-// labelled `burst=yes`, with leader election, as `lapse run` would. It says `leading` and `standby` on standard output.
+// For tests with real processes: `leader.testkit.ts URL CA-FILE TOKEN IDENTITY` runs a controller that deletes ConfigMaps
+// labelled `burst=yes`, with leader election, like `lapse run`. It prints `leading` and `standby` to standard output.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';
@@ -72,7 +72,7 @@ const burst = defineController<ConfigMap>({
   },
 });
 
-const say = (word: string) => process.stdout.write(`${word}\n`);
+const print = (word: string) => process.stdout.write(`${word}\n`);
 const manager = new Manager({
   clock,
   random,
@@ -85,11 +85,11 @@ const manager = new Manager({
     start: (on) =>
       elector.start({
         gained: () => {
-          say('leading');
+          print('leading');
           on.gained();
         },
         lost: () => {
-          say('standby');
+          print('standby');
           on.lost();
         },
       }),
@@ -99,9 +99,9 @@ const manager = new Manager({
 });
 process.once('SIGTERM', () => {
   void manager.stop().then((drained) => {
-    say(drained ? 'drained' : 'cut off');
+    print(drained ? 'drained' : 'cut off');
     process.exit(0);
   });
 });
 manager.start();
-say('started');
+print('started');

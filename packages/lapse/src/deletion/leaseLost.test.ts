@@ -8,7 +8,7 @@ const cutOff = () => new TransportError('aborted', 'the lease was lost', { sent:
 test.each([
   ['deleted', {}],
   ['terminating', { finalizers: ['example.com/hold'] }],
-])('counts a DELETE that was carried out while the lease was lost: %s', (outcome, metadata) =>
+])('counts a DELETE that took effect while the lease was lost: %s', (outcome, metadata) =>
   inKit({}, async (k) => {
     await k.put('a', 1000, metadata);
     k.manager.start();
@@ -23,7 +23,7 @@ test.each([
 );
 
 test(
-  'does not count a DELETE that was cut off and not carried out',
+  'does not count a DELETE that was aborted and did not take effect',
   inKit({}, async (k) => {
     await k.put('a', 1000);
     k.manager.start();

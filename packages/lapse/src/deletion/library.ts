@@ -1,5 +1,4 @@
-// The face of the domain kernel: deleting on time and safely, imported by controllers of other people as
-// `lapse/lifecycle`.
+// The public exports of `lapse/lifecycle`: safe deletion at a deadline, for controllers outside of this repository.
 
 export { type Deletion, outcomeOf } from './deletion.ts';
 export { type DeletionMetrics, deletionMetrics } from './deletionMetrics.ts';

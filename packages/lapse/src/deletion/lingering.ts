@@ -1,17 +1,17 @@
-// Objects that we deleted and that are still there: finalizers are honoured, and after a while somebody should know which.
+// Objects that Lapse deleted and that are still terminating. Finalizers are respected; stuck ones are reported.
 
 import { type Instant, isDue, minutes, parseTime, plus } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 
-/** After this long, an object that we deleted and that is still there is reported. */
+/** How long an object may terminate before it is reported. */
 const STUCK_AFTER = minutes(10);
 
-export type Lingering =
+export type Terminating =
   | { readonly kind: 'wait'; readonly until: Instant }
   | { readonly kind: 'stuck'; readonly note: string };
 
-/** The grace period it was given is over at its deletionTimestamp. */
-export function computeLingering({ metadata }: KubeObject, now: Instant): Lingering {
+/** Counts from the deletionTimestamp, which is the end of the grace period. */
+export function computeTerminating({ metadata }: KubeObject, now: Instant): Terminating {
   const deletedAt = parseTime(metadata.deletionTimestamp ?? '');
   const until = plus(Number.isFinite(deletedAt) ? deletedAt : now, STUCK_AFTER);
   if (!isDue(until, now)) return { kind: 'wait', until };

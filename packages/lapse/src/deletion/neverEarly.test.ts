@@ -1,8 +1,8 @@
-// Promises about deletions, under random deadlines, extensions, faults and clocks:
-//   neverEarly          nothing is deleted before its deadline, by the server's clock (one second of clock aside)
-//   neverOverExtension  nothing is deleted after an extension that the server had accepted
-//   neverWrongUid       a newcomer under an old name is not taken for the old one
-//   eventuallyDeleted   once the faults stop, everything due is gone
+// Invariants of deletions under random deadlines, extensions, faults and clocks:
+//   neverEarly          no object is deleted before its deadline by the server's clock (with one second tolerance)
+//   neverOverExtension  no object is deleted at its old deadline after the server accepted an extension
+//   neverWrongUid       an object that was recreated under the same name is not mistaken for the old one
+//   eventuallyDeleted   once the faults stop, every due object is deleted
 
 import { millis } from '@lapse/base/instant';
 import { ConfigMap, refuse } from '@lapse/runtime/world.testkit';
@@ -42,7 +42,7 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 
-/** What the server holds true when it carries a deletion out, and the faults in front of it. */
+/** The state of the server at each deletion, and the injected faults. */
 class Truth {
   readonly broken: string[] = [];
   readonly #kit: Kit;
@@ -105,7 +105,7 @@ test('neverEarly, neverOverExtension, neverWrongUid, eventuallyDeleted (random t
         kit.manager.start();
         let offset = 0;
         for (const c of commands) {
-          // Beyond half a minute nothing is deleted at all; that is another test's business.
+          // Beyond 30 s nothing is deleted at all; deletionPolicy.test.ts covers that.
           if (c.do === 'set' && Math.abs(offset + c.by) > 25_000) continue;
           if (c.do === 'set') offset += c.by;
           await run(kit, truth, c);

@@ -1,6 +1,6 @@
-// A set that forgets its oldest members, for things worth remembering as long as they are few.
+// A set of bounded size. It drops its oldest member when it is full.
 
-export class Remembered {
+export class BoundedSet {
   readonly #members = new Set<string>();
   readonly #most: number;
 

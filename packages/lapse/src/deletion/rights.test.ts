@@ -17,7 +17,7 @@ const need = (verb: string, namespace?: string): Need => ({
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-/** Answers reviews by a rule, and remembers what was asked. */
+/** Answers reviews by a rule and records them. */
 function reviewing(allow: (spec: { resourceAttributes: Need }) => object | Error) {
   const asked: unknown[] = [];
   const client = {
@@ -31,8 +31,8 @@ function reviewing(allow: (spec: { resourceAttributes: Need }) => object | Error
   return { client, asked };
 }
 
-describe('reviews', () => {
-  test('what is missing is named, in the order asked', async () => {
+describe('access reviews', () => {
+  test('return the missing permissions in the requested order', async () => {
     const { client, asked } = reviewing((spec) => ({
       allowed: spec.resourceAttributes.verb !== 'delete',
     }));
@@ -47,17 +47,17 @@ describe('reviews', () => {
       resourceAttributes: { verb: 'list', group: 'tekton.dev', resource: 'pipelineruns', namespace: 'ci' },
     });
   });
-  test('denied beats allowed, and no status is a no', async () => {
+  test('treat denied and a missing status as not allowed', async () => {
     for (const status of [{ allowed: true, denied: true }, {}, { allowed: 'yes' }]) {
       const { client } = reviewing(() => status);
       expect(await reviewSelf(client, [need('list')])).toHaveLength(1);
     }
   });
-  test('no answer is an error, never a yes', async () => {
+  test('throw when the API server does not answer', async () => {
     const { client } = reviewing(() => new Error('timeout'));
     await expect(reviewSelf(client, [need('list')])).rejects.toThrow('timeout');
   });
-  test('a service account is known by its name and groups', () => {
+  test('identify a service account by its username and groups', () => {
     expect(accountSubject({ namespace: 'ci', name: 'cleanup' })).toEqual({
       username: 'system:serviceaccount:ci:cleanup',
       groups: ['system:serviceaccounts', 'system:serviceaccounts:ci', 'system:authenticated'],

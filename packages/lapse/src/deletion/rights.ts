@@ -1,11 +1,11 @@
-// Whose rights count. Whatever acts for an author asks the API server first: may this user, this service account, or we
-// ourselves do that, there? Answers are the server's own (SubjectAccessReview); no answer is an error, never a yes.
+// Access reviews. Before Lapse acts for an author, it asks the API server (SubjectAccessReview) whether the user, the
+// service account or Lapse itself has the permission. A failed review is an error and never counts as allowed.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 
-/** Somebody as the API server knows them. */
+/** A user or service account as the API server identifies it. */
 export interface Subject {
   readonly username: string;
   readonly uid?: string;
@@ -18,14 +18,14 @@ export interface Account {
   readonly name: string;
 }
 
-/** One thing somebody must be allowed to do. */
+/** A permission that a subject needs. */
 export interface Need {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
-  /** Unset: in all namespaces, or at the cluster scope. */
+  /** Unset: all namespaces, or cluster scope. */
   readonly namespace?: string;
-  /** Unset: whatever the name. */
+  /** Unset: any name. */
   readonly name?: string;
 }
 
@@ -48,13 +48,13 @@ const SubjectAccessReview = defineKind<AccessReview>({
   namespaced: false,
 });
 
-/** The groups and the name under which a service account calls. */
+/** The username and groups of a service account. */
 export const accountSubject = ({ namespace, name }: Account): Subject => ({
   username: `system:serviceaccount:${namespace}:${name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 });
 
-/** What is needed to act as a service account. */
+/** The permission to impersonate a service account. */
 export const impersonationOf = ({ namespace, name }: Account): Need => ({
   verb: 'impersonate',
   group: '',
@@ -72,7 +72,7 @@ export function describeNeed({ verb, group, resource, namespace, name }: Need): 
 
 export const describeNeeds = (needs: readonly Need[]): string => needs.map(describeNeed).join(', ');
 
-/** What of `needs` the subject may not do. Throws when the server gives no verdict. */
+/** Returns the permissions that the subject lacks. Throws if the API server does not answer the review. */
 export function reviewSubject(
   client: Pick<Client, 'create'>,
   subject: Subject,
@@ -88,7 +88,7 @@ export function reviewSubject(
   return missingOf(client, SubjectAccessReview, who, needs);
 }
 
-/** What of `needs` we may not do ourselves. */
+/** Returns the permissions that Lapse itself lacks. */
 export const reviewSelf = (client: Pick<Client, 'create'>, needs: readonly Need[]): Promise<Need[]> =>
   missingOf(client, SelfSubjectAccessReview, {}, needs);
 
@@ -99,12 +99,12 @@ async function missingOf(
   needs: readonly Need[],
 ): Promise<Need[]> {
   const allowed = await Promise.all(
-    needs.map((need) => isAllowed(client, kind, { ...who, ...asking(need) })),
+    needs.map((need) => isAllowed(client, kind, { ...who, ...reviewSpec(need) })),
   );
   return needs.filter((_, i) => !allowed[i]);
 }
 
-const asking = ({ verb, group, resource, namespace, name }: Need): object => ({
+const reviewSpec = ({ verb, group, resource, namespace, name }: Need): object => ({
   resourceAttributes: {
     verb,
     group,

@@ -47,7 +47,7 @@ const sealIn = ({ user, clock }: World, seed = 1, more: { lifetime?: Millis } = 
     ...more,
   });
 
-/** The object that a signature was made for, created at the start of the world. */
+/** The object that a signature was made for, created at the start of the test. */
 const objectIn = ({ start }: World, text: string, more: Partial<ObjectMeta> = {}): KubeObject => ({
   apiVersion: 'lapse.dev/v1alpha1',
   kind: 'TTLPolicy',
@@ -63,7 +63,7 @@ const objectIn = ({ start }: World, text: string, more: Partial<ObjectMeta> = {}
 
 describe('the signature of an author', () => {
   test(
-    'is valid for the object it was made for, in every process with the key',
+    'is valid for its object in every process with the key',
     inWorld({}, async (world) => {
       const text = await sealIn(world).seal(jane, signed);
       expect(await sealIn(world, 2).authorOf(objectIn(world, text), signed)).toEqual({
@@ -73,7 +73,7 @@ describe('the signature of an author', () => {
     }),
   );
   test(
-    'is made with one key when several processes start together',
+    'uses one key when several processes start at the same time',
     inWorld({}, async (world) => {
       const keys = await Promise.all([1, 2, 3].map((seed) => sealIn(world, seed).key()));
       expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1);
@@ -158,7 +158,7 @@ describe('the signature of an author', () => {
     }),
   );
   test(
-    'of a name that was generated later is valid for the names of its prefix',
+    'of an object with generateName is valid for names with that prefix',
     inWorld({}, async (world) => {
       const seal = sealIn(world);
       const generated = { ...signed, name: '', generateName: 'runs-' };
@@ -187,7 +187,7 @@ describe('the signature of an author', () => {
 
 describe('the key', () => {
   test(
-    'that is too short is refused, and read again later',
+    'is refused if it is too short, and is read again later',
     inWorld({}, async (world) => {
       const seal = sealIn(world);
       const object = { apiVersion: 'v1', kind: 'Secret', metadata: { ...SECRET }, data: { key: 'YQ==' } };
@@ -208,7 +208,7 @@ describe('the key', () => {
     }),
   );
   test(
-    'is read once within 30 s, by requests at the same time too',
+    'is read once within 30 s, also by concurrent requests',
     inWorld({}, async (world) => {
       let reads = 0;
       const client = {
@@ -270,7 +270,13 @@ describe('the age of a signature', () => {
   const valid: AuthorProof = { kind: 'author', subject: jane, expiresAt: end };
   const expired: AuthorProof = { kind: 'expired', subject: jane, expiredAt: end };
   test.each<[string, SealedAuthor, number, Millis | undefined, AuthorProof]>([
-    ['one millisecond early, it is valid', { subject: jane, issuedAt: START }, day - 1, day, valid],
+    [
+      'one millisecond before the end of its lifetime it is valid',
+      { subject: jane, issuedAt: START },
+      day - 1,
+      day,
+      valid,
+    ],
     ['at the end of its lifetime it has expired', { subject: jane, issuedAt: START }, day, day, expired],
     [
       'without a lifetime it does not expire',
@@ -280,15 +286,21 @@ describe('the age of a signature', () => {
       { kind: 'author', subject: jane },
     ],
     [
-      'a signature without a time counts from the creation of its object',
+      'without a time it is valid for its lifetime from the creation of its object',
       { subject: jane },
       day - 1,
       day,
       valid,
     ],
-    ['and expires by it', { subject: jane }, day, day, expired],
     [
-      'that of a service account does not expire, and has the groups of its name only',
+      'without a time it expires its lifetime after the creation of its object',
+      { subject: jane },
+      day,
+      day,
+      expired,
+    ],
+    [
+      'the signature of a service account does not expire and has only the groups of its name',
       { subject: account, issuedAt: START },
       9 * day,
       day,
@@ -330,7 +342,7 @@ test.each<[string, object, string | undefined]>([
   expect(namedAuthor(JSON.stringify(annotation))).toBe(expected);
 });
 
-test('canonical text does not depend on the order of keys, and knows own keys only', () => {
+test('canonical text does not depend on the order of keys and contains own keys only', () => {
   expect(canonical({ b: 1, a: [null, { d: undefined, c: 'x' }] })).toBe('{"a":[null,{"c":"x"}],"b":1}');
   expect(canonical(JSON.parse('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1}}');
 });

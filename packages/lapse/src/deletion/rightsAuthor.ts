@@ -1,7 +1,7 @@
-// Who wrote an object, signed. The API server does not store the author of a spec. Mutating admission sees the author and
-// writes an annotation: the author, the time, the object, and an HMAC over them and the spec. Controllers believe the
-// annotation while the HMAC matches the object as it is: an object that was written without admission, edited without
-// it, or copied to another name has no author. Signatures expire, because they contain the author's groups.
+// Signs and verifies the author of an object. The API server does not store the author of a spec. Mutating admission
+// knows the author and writes an annotation: the author, the time, the object, and an HMAC over them and the spec. An
+// object that was created or edited without admission, or copied to another name, has no valid HMAC and thus no author.
+// Signatures expire, because they contain the author's groups.
 
 import { hmac, isHmacOf } from '@lapse/base/hmac';
 import { formatTime, type Instant, isDue, type Millis, minutes, parseTime, plus } from '@lapse/base/instant';
@@ -12,34 +12,34 @@ import { AuthorKey, type AuthorKeyOptions } from './authorKey.ts';
 import { accountSubject, type Subject } from './rights.ts';
 
 export const AUTHOR_ANNOTATION = 'lapse.dev/author';
-/** The value a user sets to become the author of an object as it is. */
+/** The annotation value that makes the caller the author of the unchanged object. */
 export const CLAIM = 'claim';
 
-/** Annotations of one object hold 256 KiB altogether. */
+/** The API server limits the annotations of one object to 256 KiB in total. */
 const MAX_TEXT = 64 * 1024;
-/** Between a signature for a new object and its creationTimestamp: two clocks, and the rest of admission. */
+/** Maximum difference between the signature of a new object and its creationTimestamp: clock skew and admission time. */
 const CREATION_TOLERANCE: Millis = minutes(5);
 
-/** What a signature is for: this object, by name, with this spec. */
+/** What a signature covers: the object, by name, and its spec. */
 export interface Signed {
   readonly kind: string;
   readonly namespace?: string;
-  /** Empty: the API server generates it from `generateName`. */
+  /** Empty if the API server generates the name from `generateName`. */
   readonly name: string;
-  /** Of an object whose name may have been generated after it was signed. */
+  /** Set if the name may be generated after the signature. */
   readonly generateName?: string;
-  /** The part of the object that the author answers for, without defaulted fields. */
+  /** The signed part of the object, without defaulted fields. */
   readonly asked: Json;
 }
 
 /** The content of the annotation. */
 export interface SealedAuthor {
   readonly subject: Subject;
-  /** When the API server authenticated the author. Unset: sealed by a version without expiry. */
+  /** When the API server authenticated the author. Unset: signed by a version without expiry. */
   readonly issuedAt?: Instant;
-  /** The object, if it existed when it was signed. */
+  /** The uid of the object, if it existed when it was signed. */
   readonly objectUid?: string;
-  /** When a new object was signed: it has no uid yet, so its creationTimestamp must be near this time. */
+  /** When a new object was signed. It has no uid yet, so its creationTimestamp must be close to this time. */
   readonly objectCreatedAt?: Instant;
 }
 
@@ -51,7 +51,7 @@ export type AuthorProof =
 
 export interface AuthorSealOptions extends AuthorKeyOptions {
   readonly now: () => Instant;
-  /** Of signatures of authors who are not service accounts. Unset: they do not expire. */
+  /** Lifetime of signatures of authors who are not service accounts. Unset: they do not expire. */
   readonly lifetime?: Millis;
 }
 
@@ -64,7 +64,7 @@ export class AuthorSeal {
     this.#key = new AuthorKey(options);
   }
 
-  /** The annotation for an object that is written now. `objectUid` is unset for a new object. */
+  /** Returns the annotation for an object that is written now. `objectUid` is unset for a new object. */
   async seal(
     subject: Subject,
     signed: Signed,
@@ -90,7 +90,7 @@ export class AuthorSeal {
     return computeProof(sealed, metadata, this.#options.now(), this.#options.lifetime);
   }
 
-  /** The content of an annotation that was signed for this name and spec, whether or not for this very object. */
+  /** Returns the content of an annotation that was signed for this name and spec. Does not check the uid. */
   async verify(text: string | undefined, signed: Signed): Promise<SealedAuthor | undefined> {
     const parsed = text === undefined ? undefined : parseAuthor(text);
     if (parsed === undefined) return undefined;
@@ -105,7 +105,7 @@ export class AuthorSeal {
   }
 }
 
-/** Whether the signature is for this very object, not for one of the same name that existed before it. */
+/** Whether the signature is for this object and not for an earlier one of the same name. */
 export function isForObject(
   { objectUid, objectCreatedAt }: SealedAuthor,
   { uid, creationTimestamp }: ObjectMeta,
@@ -131,7 +131,7 @@ export function computeProof(
   if (account !== undefined) return { kind: 'author', subject: accountSubject(account) };
   if (lifetime === undefined) return { kind: 'author', subject };
   const expiresAt = plus(issuedAt ?? parseTime(creationTimestamp ?? ''), lifetime);
-  // An unreadable time is NaN, and counts as expired.
+  // An unreadable time is NaN and counts as expired.
   return isDue(expiresAt, now) || Number.isNaN(expiresAt)
     ? { kind: 'expired', subject, expiredAt: expiresAt }
     : { kind: 'author', subject, expiresAt };
@@ -142,7 +142,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
-/** What a user runs to become the author of an object as it is, or to renew their signature. */
+/** The command that makes the user the author of the unchanged object, or renews the signature. */
 export const claimCommand = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
   `kubectl annotate${namespace ? ` -n ${namespace}` : ''} ${kind.toLowerCase()} ${name} ${AUTHOR_ANNOTATION}=${CLAIM} --overwrite`;
 
@@ -158,7 +158,7 @@ export const describeExpired = (
 ): string =>
   `the signature of its author ${subject.username} expired at ${formatTime(expiredAt)}; to renew it, run: ${claimCommand(object)}`;
 
-/** The texts that a signature may be over: for the name, and for the prefix of a name that was generated later. */
+/** The texts that a signature may cover: with the name, and with the prefix of a name that was generated later. */
 function signedTexts(
   content: JsonObject,
   { kind, namespace = '', name, generateName, asked }: Signed,
@@ -189,10 +189,10 @@ function sealedFrom({
   };
 }
 
-/** The name in an annotation, signed or not. */
+/** The username in an annotation. The signature is not verified. */
 export const namedAuthor = (text: string): string | undefined => parseAuthor(text)?.username;
 
-/** The author in an annotation, signed or not: for forecasts, which decide nothing. */
+/** The author in an annotation. The signature is not verified: only for forecasts, which delete nothing. */
 export function claimedAuthor(text: string): Subject | undefined {
   const parsed = parseAuthor(text);
   if (parsed === undefined) return undefined;
@@ -216,7 +216,7 @@ function parseAuthor(text: string): (JsonObject & { username: string; seal: stri
   return parsed as JsonObject & { username: string; seal: string };
 }
 
-/** JSON with keys in order: equal values are equal texts. */
+/** JSON with sorted keys: equal values give equal texts. */
 export function canonical(value: Json | undefined): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

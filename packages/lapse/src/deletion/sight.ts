@@ -1,21 +1,21 @@
-// A moment that was seen, remembered on the monotonic clock: so much time is over as has elapsed since, whatever the wall
-// clock showed then or is set to later.
+// A moment that is remembered on the monotonic clock. The time since then is the elapsed monotonic time, regardless of
+// changes of the wall clock.
 
 import { type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
 
-/** One moment on both clocks. */
+/** One moment on the wall clock and on the monotonic clock. */
 export interface Reading {
   readonly now: Instant;
-  /** Monotonic. */
+  /** Monotonic time. */
   readonly elapsed: Millis;
 }
 
-/** Two clocks are never read at quite the same time: the instant stands while it is late by less than this. */
+/** The two clocks are not read at exactly the same time: a difference below this does not change the instant. */
 const SAME = seconds(1);
 
 export class Sight {
   readonly #elapsed: Millis;
-  /** As it was last answered. */
+  /** The last returned instant. */
   #at: Instant;
 
   constructor({ now, elapsed }: Reading) {
@@ -23,7 +23,7 @@ export class Sight {
     this.#at = now;
   }
 
-  /** The moment in the time of this reading. */
+  /** The moment as wall-clock time of this reading. */
   at({ now, elapsed }: Reading): Instant {
     const at = plus(now, millis(-Math.floor(elapsed - this.#elapsed)));
     const late = minus(this.#at, at);

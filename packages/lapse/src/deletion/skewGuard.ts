@@ -1,7 +1,7 @@
-// Time for decisions that destroy. Objects carry times of the API server's side of the world; if our clock runs ahead,
-// "expired" comes early. So decisions are made in the server's time as soon as it is known to be behind ours, and not at
-// all while the two are too far apart, or before we know how far. The same holds for times we write down that a countdown
-// starts from: a clock that is behind would end it early once it is put right.
+// The clock for decisions to delete. Objects carry timestamps of the API server; if the local clock is ahead, objects
+// would expire early. If the API server's clock is behind, decisions use its time. While the difference is unknown or too
+// large, nothing is deleted. The same applies to written timestamps that a TTL starts from: a clock that is behind would
+// make the TTL expire early once the clock is corrected.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
@@ -10,18 +10,18 @@ import { measureSkew, type Skew, type SkewEstimate } from '@lapse/kube/client/sk
 import type { DecisionTime } from '@lapse/runtime/decisionTime';
 import type { Registry } from '@lapse/runtime/metrics/registry';
 
-export type ClockVerdict =
+export type ClockState =
   | { readonly kind: 'good' }
-  /** Not enough answers yet to know how far the server's clock is from ours. */
+  /** Too few responses so far to estimate the API server's clock. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'tooFar'; readonly offset: Millis };
 
 export interface SkewGuard extends DecisionTime {
-  /** May anything be deleted? Asks the server for the time when it has to; never more than a few times in a row. */
-  check(): Promise<ClockVerdict>;
+  /** Whether deletions are safe. Requests the API server's time if necessary, at most a few times in a row. */
+  check(): Promise<ClockState>;
   /**
-   * The time to write down where a countdown starts: whole seconds, the latest that the server's clock may show. Ask once
-   * per pass. Undefined while `check` is not good: write nothing, and ask again after `HOLD`.
+   * The timestamp to write where a TTL starts: whole seconds, the latest that the API server's clock may show. Call it
+   * once per reconcile. Undefined while `check` is not good: write nothing and retry after `HOLD`.
    */
   stamp(): Promise<Instant | undefined>;
   readonly maxSkew: Millis;
@@ -30,25 +30,25 @@ export interface SkewGuard extends DecisionTime {
 export interface SkewGuardOptions {
   readonly clock: Clock;
   readonly skew: Skew;
-  /** `client.raw`, of a client whose answers `skew` observes. */
+  /** `client.raw` of a client whose responses `skew` observes. */
   readonly raw: (request: { method: string; path: string }) => Promise<unknown>;
   readonly registry: Registry;
-  /** Beyond this nothing is deleted; 30 s unless told. */
+  /** Above this skew nothing is deleted; default: 30 s. */
   readonly maxSkew?: Millis;
 }
 
-/** What depends on the clocks is tried again this often while they are not good. */
+/** The retry interval of clock-dependent work while the clocks are not good. */
 export const HOLD: Millis = seconds(30);
-/** Within this the clocks count as equal: a Date header has whole seconds. */
+/** Below this difference the clocks count as equal: a Date header has whole seconds. */
 const TOLERANCE = seconds(1);
-/** While the clocks are too far apart, the server is asked for its time this often. */
-const LOOK_AGAIN = seconds(15);
+/** While the clocks are too far apart, the API server's time is measured this often. */
+const MEASURE_INTERVAL = seconds(15);
 const SAMPLES = 3;
 
 /**
- * What to add to the local clock: never more than nothing, and the most pessimistic value the estimate allows, so that a
- * wrong estimate can only make us late. What remains: a clock that cannot be ahead by more than the tolerance is
- * believed, and may be early by as much.
+ * What to add to the local clock: at most zero, and the lowest value that the estimate allows, so that a wrong estimate
+ * can only delay a deletion. A clock that is ahead by at most the tolerance is not corrected, so a deletion may be early
+ * by up to the tolerance.
  */
 export function computeShift(estimate: SkewEstimate | undefined): Millis {
   if (estimate === undefined) return millis(0);
@@ -57,33 +57,33 @@ export function computeShift(estimate: SkewEstimate | undefined): Millis {
 }
 
 /**
- * The counterpart for times we write down: in both directions, and the latest value the estimate allows. A clock that
- * cannot be off by more than the tolerance is believed here too.
+ * Corrects a timestamp before it is written: in both directions, to the latest value that the estimate allows. A clock
+ * that is off by at most the tolerance is not corrected.
  */
 export function computeStamp(local: Instant, estimate: SkewEstimate | undefined): Instant {
   const most = estimate === undefined ? 0 : estimate.offset + estimate.uncertainty;
   return ceilSecond(plus(local, millis(Math.abs(most) > TOLERANCE ? most : 0)));
 }
 
-export function computeVerdict(estimate: SkewEstimate | undefined, maxSkew: Millis): ClockVerdict {
+export function computeClockState(estimate: SkewEstimate | undefined, maxSkew: Millis): ClockState {
   if (estimate === undefined) return { kind: 'unknown' };
   const { offset } = estimate;
   return Math.abs(offset) > maxSkew ? { kind: 'tooFar', offset } : { kind: 'good' };
 }
 
 /** For Events, the log and /readyz. Undefined while the clocks are good. */
-export function describeClock(verdict: ClockVerdict, maxSkew: Millis): string | undefined {
-  switch (verdict.kind) {
+export function describeClock(state: ClockState, maxSkew: Millis): string | undefined {
+  switch (state.kind) {
     case 'good':
       return undefined;
     case 'unknown':
       return "nothing is deleted while the API server's clock is unknown: no answer has a usable Date header";
     case 'tooFar': {
-      const apart = `the API server's clock is ${(verdict.offset / 1000).toFixed(0)} s from ours`;
+      const apart = `the API server's clock is ${(state.offset / 1000).toFixed(0)} s from ours`;
       return `nothing is deleted while ${apart} (limit ${maxSkew / 1000} s)`;
     }
     default:
-      return assertNever(verdict);
+      return assertNever(state);
   }
 }
 
@@ -91,7 +91,7 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
   const { clock, skew, raw, registry, maxSkew = seconds(30) } = options;
   let measuring: Promise<void> | undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;
-  let last: ClockVerdict = { kind: 'good' };
+  let last: ClockState = { kind: 'good' };
   const gauge = (name: string, help: string, value: () => number) =>
     registry.gauge(name, help).collect(() => [[[], value()]]);
   gauge(
@@ -111,18 +111,18 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     current().kind === 'unknown' ? 1 : 0,
   );
 
-  /** Not good while the last deletion was held and the next one would be: an idle process knows no clock either. */
-  function current(): ClockVerdict {
-    return last.kind === 'good' ? last : computeVerdict(skew.estimate(), maxSkew);
+  /** Not good only if the last deletion was held and the next one would be. (An idle process has no estimate either.) */
+  function current(): ClockState {
+    return last.kind === 'good' ? last : computeClockState(skew.estimate(), maxSkew);
   }
 
-  const isTooFar = () => computeVerdict(skew.estimate(), maxSkew).kind === 'tooFar';
+  const isTooFar = () => computeClockState(skew.estimate(), maxSkew).kind === 'tooFar';
 
   async function measure(): Promise<void> {
     measuredAt = clock.elapsed();
-    // A failed question is an answer that is missing; the verdict says so.
+    // A failed request yields no sample; `check` reports the missing estimate.
     await measureSkew(skew, raw).catch(() => {});
-    // The estimate is a median: a clock that was put right is believed after a few answers.
+    // The estimate is a median: a corrected clock is recognized after a few samples.
     for (let asked = 0; asked < SAMPLES && isTooFar(); asked++)
       await raw({ method: 'GET', path: '/version' }).catch(() => {});
   }
@@ -139,19 +139,19 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     },
   };
 
-  async function check(): Promise<ClockVerdict> {
-    let verdict = computeVerdict(skew.estimate(), maxSkew);
-    if (verdict.kind !== 'good') {
-      await look();
-      verdict = computeVerdict(skew.estimate(), maxSkew);
+  async function check(): Promise<ClockState> {
+    let state = computeClockState(skew.estimate(), maxSkew);
+    if (state.kind !== 'good') {
+      await measureOnce();
+      state = computeClockState(skew.estimate(), maxSkew);
     }
-    last = verdict;
-    return verdict;
+    last = state;
+    return state;
   }
 
-  /** Everybody who asks at the same time shares one measurement. */
-  async function look(): Promise<void> {
-    if (measuring === undefined && clock.elapsed() - measuredAt >= LOOK_AGAIN) {
+  /** Concurrent callers share one measurement. */
+  async function measureOnce(): Promise<void> {
+    if (measuring === undefined && clock.elapsed() - measuredAt >= MEASURE_INTERVAL) {
       measuring = measure().finally(() => {
         measuring = undefined;
       });
@@ -160,7 +160,7 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
   }
 }
 
-/** The local clock, unquestioned: for a server in the same process, or by an operator's explicit wish. */
+/** Uses the local clock without checks: for an API server in the same process, or if the operator disables the guard. */
 export const trustedTime = (clock: Clock): SkewGuard => ({
   maxSkew: millis(Number.POSITIVE_INFINITY),
   now: () => clock.now(),
@@ -169,7 +169,7 @@ export const trustedTime = (clock: Clock): SkewGuard => ({
   stamp: async () => ceilSecond(clock.now()),
 });
 
-/** How far an instant lies in the future beyond what differing clocks explain; 0 when it does not. */
+/** How far an instant lies in the future beyond `maxSkew`; 0 if it does not. */
 export function beyondTolerance(at: Instant, now: Instant, maxSkew: Millis): Millis {
   const ahead = minus(at, now) - maxSkew;
   return millis(Math.max(0, ahead));

@@ -24,4 +24,4 @@ test.each([
       note: 'annotation lapse.dev/ttl is "-1m": must not be negative; a duration such as 30m, or never',
     },
   ],
-])('%j', (metadata, expected) => expect(readTtlAnnotation(metadata)).toEqual(expected));
+])('reads the annotations %j', (metadata, expected) => expect(readTtlAnnotation(metadata)).toEqual(expected));

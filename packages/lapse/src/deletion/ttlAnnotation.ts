@@ -1,11 +1,11 @@
-// The word an object has about its own end: `lapse.dev/ttl: 30m | never`.
+// Parses the per-object annotation `lapse.dev/ttl: 30m | never`.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
 import type { ObjectMeta } from '@lapse/kube/api/object';
 import { TTL_ANNOTATION, type Ttl } from './expiry.ts';
 
-/** The annotation, if there is one. What cannot be read is not a TTL, and keeps the object: somebody meant something. */
+/** Returns undefined without the annotation. An unreadable value is an invalid TTL and keeps the object. */
 export function readTtlAnnotation({ annotations = {} }: ObjectMeta): Ttl | undefined {
   const text = Object.hasOwn(annotations, TTL_ANNOTATION) ? annotations[TTL_ANNOTATION] : undefined;
   if (text === undefined) return undefined;
@@ -21,7 +21,7 @@ export const unreadable = (annotation: string, text: string, why: string): Ttl =
   note: `annotation ${annotation} is ${JSON.stringify(text.slice(0, 40))}: ${why.slice(0, 200)}`,
 });
 
-/** A length that is not negative, or what is wrong with the text. Below a millisecond it counts as one. */
+/** Parses a non-negative duration, or returns the error. A length below one millisecond counts as one millisecond. */
 export function readLength(text: string): Millis | string {
   try {
     const nanos = parseGoDuration(text);

@@ -1,33 +1,33 @@
-// What is counted about everything that ends by a TTL, by kind. Names are shared by all controllers of TTLs, so that one
-// query answers for Jobs, Pods and whatever a policy names.
+// Metrics about objects with a TTL, by kind. All TTL controllers share the metric names, so that one query covers Jobs,
+// Pods and the target kinds of policies.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
 import { type DeletionMetrics, deletionMetrics, LAG_SECONDS } from './deletionMetrics.ts';
 
 export interface TtlMetrics {
-  /** For GuardedDeletes: what it counts is counted here too. */
+  /** For GuardedDeletes: it also counts under the shared names. */
   readonly deletion: DeletionMetrics;
   deleted(namespace: string, outcome: 'deleted' | 'terminating' | 'wouldDelete'): void;
-  /** Once per object. */
+  /** Call it once per object. */
   skipped(because: string): void;
 }
 
 export interface TtlMetricsOptions {
   readonly registry: Registry;
   readonly controller: string;
-  /** `Job`, `Pod`; for a policy, the kind of its target. */
+  /** `Job` or `Pod`; for a policy, the kind of its target. */
   readonly kind: string;
   readonly now: () => Instant;
-  /** Histograms of the lag in seconds; `lapse_ttl_lag_seconds{kind}` unless told. */
+  /** Histograms of the lag in seconds; default: `lapse_ttl_lag_seconds{kind}`. */
   readonly lag?: readonly Histogram[];
-  /** Reasons to leave an object alone that are known beforehand: counted from zero. */
+  /** Known reasons to keep an object. Their counters start at zero. */
   readonly skips?: readonly string[];
-  /** Asked at every scrape. */
+  /** Called at every scrape. */
   readonly count: () => { readonly waiting: number; readonly due: number };
 }
 
-/** Namespaces that get a series of their own; a cluster of previews makes new ones all day. */
+/** The number of namespaces with their own series. Limited, because preview clusters create new namespaces all day. */
 const MOST_NAMESPACES = 500;
 const OTHERS = '_others';
 
@@ -79,7 +79,7 @@ const lagOf = (registry: Registry, kind: string): Histogram =>
     )
     .with(kind);
 
-/** One observation, several names. */
+/** Observes each value in several histograms. */
 const together = (histograms: readonly Histogram[]): Histogram => ({
   observe: (value) => {
     for (const histogram of histograms) histogram.observe(value);

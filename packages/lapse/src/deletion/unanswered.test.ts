@@ -6,7 +6,7 @@ const isDelete = ({ method, path }: { method: string; path: string }) =>
   method === 'DELETE' && path.includes('/configmaps/a');
 
 test(
-  'an open answer, then a live object of a later version: what somebody else does to that is not ours',
+  'a deletion by another client does not count after an unanswered DELETE and an extension in a later version',
   inKit({}, async (k) => {
     await k.put('a', 1000);
     k.manager.start();
@@ -26,7 +26,7 @@ test(
 );
 
 test(
-  'an open answer, then seen alive in a later version, and deleted by somebody else when it is due: not ours',
+  'a deletion by another client at the new deadline does not count after an unanswered DELETE and a later version',
   inKit({}, async (k) => {
     await k.put('a', 1000);
     k.manager.start();
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'no answer, then a live object of a later version that is still due, deleted by somebody else: not ours',
+  'a deletion by another client does not count after an unanswered DELETE and a later version that is still due',
   inKit({}, async (k) => {
     await k.put('a', 1000);
     k.manager.start();
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'an open answer, carried out on something with finalizers, and changed meanwhile: terminating, ours',
+  'an unanswered DELETE that took effect counts as terminating although the object changed meanwhile',
   inKit({}, async (k) => {
     await k.put('a', 1000, { finalizers: ['example.com/hold'] });
     k.manager.start();

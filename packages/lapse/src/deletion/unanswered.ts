@@ -1,5 +1,5 @@
-// DELETEs of which nobody knows what became: if the object is gone later, it was us. Unless it was seen alive in a later
-// version: a DELETE carries the version it was decided on, so that one was not carried out and never will be.
+// Remembers DELETEs without a response. If the object is gone later, this process deleted it, unless the object was seen
+// in a later version: the DELETE carries a resourceVersion precondition, so it failed and can no longer take effect.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -32,7 +32,7 @@ export class Unanswered {
     this.#versions.set(uid, resourceVersion);
   }
 
-  /** Whether the end of the object, last seen alive like this, may be such a DELETE's work. Asked once. */
+  /** Whether an unanswered DELETE may have deleted the object. `resourceVersion`: as last seen. Removes the record. */
   take({ metadata: { uid = '', resourceVersion } }: KubeObject): boolean {
     const sent = this.#versions.get(uid);
     return this.#versions.delete(uid) && compareVersions(resourceVersion, sent) !== 1;

@@ -1,21 +1,21 @@
-// What every projection of this controller keeps of an object's metadata, in as few bytes as possible: texts that many
-// objects share are kept once.
+// The metadata that every projection of this controller keeps, in as few bytes as possible: equal strings are stored
+// once.
 
 import { sharedTexts } from '@lapse/base/sharedTexts';
 import type { ObjectMeta } from '@lapse/kube/api/object';
 import { annotations, DELETION, IDENTITY, type Shape } from '@lapse/kube/api/shape';
 
-/** The same text, the first copy of it: namespaces and annotation values repeat. */
+/** Returns the first copy of an equal string. Namespaces and annotation values repeat across objects. */
 export const share = sharedTexts();
 
-/** What `identityOf` looks at. */
+/** The fields that `identityOf` reads. */
 export const metadataShape = (names: readonly string[]): Shape => ({
   ...IDENTITY,
   ...DELETION,
   ...annotations(names),
 });
 
-/** Identity, the marks of deletion, and the annotations that are named (the opt-out among them). */
+/** Keeps the identity, the deletion fields and the given annotations (including the opt-out). */
 export function identityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
   const kept: ObjectMeta = { name, namespace: share(namespace ?? ''), uid, resourceVersion } as ObjectMeta;
@@ -23,7 +23,7 @@ export function identityOf(metadata: ObjectMeta, annotations: readonly string[])
   if (notes !== undefined) kept.annotations = notes;
   if (deletionTimestamp !== undefined) {
     kept.deletionTimestamp = deletionTimestamp;
-    // Who keeps it is asked only of what is being deleted.
+    // Finalizers are only read of terminating objects.
     if (finalizers !== undefined) kept.finalizers = finalizers;
   }
   return kept;

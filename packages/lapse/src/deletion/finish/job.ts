@@ -1,4 +1,4 @@
-// Jobs: finished when the first of their conditions Complete or Failed is True, for as long as the spec says.
+// Jobs. A Job has finished when a condition Complete or Failed is True. The spec contains its TTL.
 
 import { type Condition, Job } from '@lapse/kube/api/kinds/builtin';
 import { int, many, one, type Shape, text, time } from '@lapse/kube/api/shape';
@@ -8,10 +8,10 @@ import { identityOf, metadataShape, share } from './identity.ts';
 
 export const JOB_TTL_FIELD = 'spec.ttlSecondsAfterFinished';
 
-/** Suspended, SuccessCriteriaMet and FailureTarget are stations on the way. */
+/** Suspended, SuccessCriteriaMet and FailureTarget are not terminal. */
 const TERMINAL = ['Complete', 'Failed'];
 
-/** The first in list order decides, as upstream. */
+/** The first match in list order decides, as in Kubernetes. */
 const terminalCondition = (job: Job): Condition | undefined =>
   job.status?.conditions?.find(({ type, status }) => status === 'True' && TERMINAL.includes(type));
 
@@ -27,7 +27,7 @@ function finish(job: Job): Finish {
 const KIND = 'Job';
 const API_VERSION = 'batch/v1';
 
-/** A Job without a TTL is only remembered by name: nothing but its TTL can make it interesting. */
+/** Of a Job without a TTL, only the identity is kept: no other field can make it expire. */
 function project(job: Job): Job {
   const metadata = identityOf(job.metadata, ANNOTATIONS);
   const ttl = job.spec?.ttlSecondsAfterFinished;
@@ -46,7 +46,7 @@ function project(job: Job): Job {
 
 const ANNOTATIONS = [TTL_ANNOTATION];
 
-/** What `project` looks at. */
+/** The fields that `project` reads. */
 const shape: Shape = {
   metadata: one(1, metadataShape(ANNOTATIONS)),
   spec: one(2, { ttlSecondsAfterFinished: int(8) }),
@@ -55,7 +55,7 @@ const shape: Shape = {
   }),
 };
 
-// Few different TTLs are in use, and every object costs memory: Jobs of one TTL share its spec.
+// Saves memory: clusters use few different TTLs, so Jobs with the same TTL share one spec object.
 const MOST_SPECS = 1000;
 const specs = new Map<number, { ttlSecondsAfterFinished: number }>();
 
@@ -72,12 +72,12 @@ const compact = ({ type, lastTransitionTime }: Condition): Condition =>
     ? { type: share(type), status: 'True' }
     : { type: share(type), status: 'True', lastTransitionTime };
 
-// A status is four objects and a text. Where many Jobs finish, several finish in the same second and share theirs: a
-// table by the text of the time, each place of which remembers its last status. It has places for a day and a half.
+// Saves memory: Jobs that finish in the same second share one status object. The table is indexed by a hash of the
+// timestamp; each entry keeps the last status. It has entries for a day and a half.
 const PLACES = 1 << 17;
 const statuses: { readonly conditions: Condition[] }[] = [];
 
-/** The place of a text in the table. Times differ in their last characters most, and those weigh least. */
+/** The table index of a timestamp. The last characters differ most and get the lowest weight. */
 function placeOf(text: string): number {
   let place = 0;
   for (let i = 0; i < text.length; i++) place = (place * 101 + text.charCodeAt(i)) & (PLACES - 1);

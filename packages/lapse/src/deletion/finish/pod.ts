@@ -1,4 +1,4 @@
-// Pods: opted in by an annotation, since a PodSpec has no field for it. When they finished is worked out in podFinish.ts.
+// Pods. A Pod opts in by an annotation, because PodSpec has no TTL field. podFinish.ts computes the finish time.
 
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
@@ -25,7 +25,7 @@ const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' |
 const finish = (pod: Pod, sight?: FirstSight): Finish =>
   isFinished(pod) ? computePodFinish(pod, sight) : { kind: 'unfinished' };
 
-/** The Job that controls it. */
+/** The Job that controls the object. */
 export const jobOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(
     ({ controller, kind, apiVersion }) =>
@@ -43,7 +43,7 @@ function exempt(pod: Pod): Exemption | undefined {
   return { kind: 'exempt', reason: 'RestartPolicyAlways', because: 'restart policy Always', note };
 }
 
-/** A Pod that did not opt in is only remembered by name. */
+/** Of a Pod that did not opt in, only the identity is kept. */
 function project(pod: Pod): Pod {
   const { apiVersion, kind } = IDENTITY;
   const metadata = identityOf(pod.metadata, ANNOTATIONS);
@@ -62,7 +62,7 @@ const CONTAINER: Shape = {
   state: one(2, { terminated: one(3, { finishedAt: time(6) }) }),
 };
 
-/** What `project` looks at. */
+/** The fields that `project` reads. */
 const shape: Shape = {
   metadata: one(1, { ...metadataShape(ANNOTATIONS), ...OWNERS }),
   spec: one(2, { restartPolicy: text(3) }),

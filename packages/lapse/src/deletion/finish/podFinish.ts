@@ -1,6 +1,6 @@
-// When a Pod finished. The status has no such field, so it is computed from the ends of its containers, its conditions and
-// the moment the controller first saw the Pod finished. The result may be late and is never early. The explanation names
-// the rule that gave the time.
+// Computes when a Pod finished. The status has no such field, so the time is derived from the ends of the containers, the
+// conditions and the moment the controller first saw the Pod finished. The result may be late but is never early. The
+// explanation names the rule that gave the time.
 
 import { minus } from '@lapse/base/instant';
 import type { ContainerStatus, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -14,7 +14,7 @@ const CONTAINERS = 'last container finished';
 const OTHERS = 'last init or ephemeral container finished';
 const CONDITION = 'newest condition';
 const FIRST_SEEN = 'first seen finished';
-/** The end of any container, while another one reports none. */
+/** The last reported end, while at least one container reports no end. */
 const LAST_REPORTED = 'last reported container end';
 const SILENT = 'not every container reports its end';
 const NO_TIME = 'no container and no condition reports a time';
@@ -30,7 +30,7 @@ function latest(texts: Iterable<string | undefined>, rule: string): FoundText | 
   return best;
 }
 
-/** The later one; the first where they are equal or the other is missing. */
+/** Returns the later one; the first if they are equal or the second is missing. */
 const later = <F extends Found>(a: F | undefined, b: F | undefined): F | undefined =>
   a === undefined || (b !== undefined && minus(b.at, a.at) > 0) ? b : a;
 
@@ -40,7 +40,7 @@ const endsOf = (statuses: readonly ContainerStatus[] | undefined): (string | und
 interface Times {
   /** The last end of any container: regular, init (native sidecars end last) or ephemeral. */
   readonly end: FoundText | undefined;
-  /** Every container reports its end. Otherwise one of them may have ended after `end`. */
+  /** Every container reports its end. Otherwise a container may have ended after `end`. */
   readonly isComplete: boolean;
   readonly condition: FoundText | undefined;
 }
@@ -55,13 +55,13 @@ function readTimes({ status }: Pod): Times {
   return { end, isComplete, condition: latest(times, CONDITION) };
 }
 
-/** Whether the ends of the containers alone do not say when the Pod finished. */
+/** Whether the container statuses do not contain the finish time of the Pod. */
 export const needsFirstSight = (pod: Pod): boolean => !readTimes(pod).isComplete;
 
 /**
- * Of a Pod that has finished. If a container reports no end, the Pod did not finish before the last reported end, nor
- * before its newest condition, nor before the moment the controller saw it turn terminal. A Pod that was terminal when the
- * controller began to watch has no such moment: the first sight counts only where no condition has a time.
+ * `pod` must have finished. If a container reports no end, the Pod did not finish before the last reported end, its
+ * newest condition, or the moment the controller saw it turn terminal. A Pod that was terminal when the watch started
+ * has no such moment: then the first sight counts only if no condition has a time.
  */
 export function computePodFinish(pod: Pod, sight?: FirstSight): Finish {
   const { end, isComplete, condition } = readTimes(pod);
@@ -77,7 +77,7 @@ export function computePodFinish(pod: Pod, sight?: FirstSight): Finish {
 
 const NO_END: ContainerStatus = { name: '' };
 
-/** The times of a status that decide, where they were found: `computePodFinish` gives the same result for it. */
+/** Keeps the timestamps that decide, in their fields. `computePodFinish` returns the same result for this status. */
 export function projectFinish(pod: Pod): NonNullable<Pod['status']> {
   const { end, isComplete, condition } = readTimes(pod);
   if (end === undefined) return conditionOf(condition);
