@@ -1,5 +1,5 @@
-// Who made a request. A request acts with the rights of its author, whom admission recorded and signed: see
-// rightsAuthor.ts.
+// The author of a request. A request acts with the rights of its author; admission records and signs the author (see
+// rightsAuthor.ts).
 
 import { formatTime } from '@lapse/base/instant';
 import type { Json } from '@lapse/kube/api/json';
@@ -8,10 +8,10 @@ import type { RequestObject } from '#api/storage/request';
 import type { AuthorProof, AuthorSeal, Signed } from '#deletion/rightsAuthor';
 import { type Failure, failure } from './refusal.ts';
 
-/** A request as its author signs it. */
+/** A request with the spec that its author signs. */
 type SignedRequest = RequestObject & { readonly spec?: object };
 
-/** What the author of a request signs. The API server may generate its name after it is signed. */
+/** The signed part of a request. The API server may generate its name after the signature. */
 export const signedRequest = ({ kind, metadata, spec }: SignedRequest): Signed => ({
   kind,
   namespace: metadata.namespace ?? '',
@@ -25,7 +25,7 @@ export const requestAuthor = (
   request: SignedRequest,
 ): Promise<AuthorProof> => seal.authorOf(request, signedRequest(request));
 
-/** A request that fails is not tried again: its author creates a new one. */
+/** A failed request is not retried: its author has to create a new one. */
 export function noAuthor(
   proof: Exclude<AuthorProof, { kind: 'author' }>,
   { kind, metadata }: RequestObject,

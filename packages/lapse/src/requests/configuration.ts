@@ -1,5 +1,5 @@
-// The parts of the configuration that requests share, and how they become policy. Whatever is wrong stops the start with
-// the name of the setting.
+// The configuration that all request controllers share, and its parsing. An invalid value stops the start with an error
+// that names the setting.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/storage/conditions';
@@ -50,7 +50,7 @@ export const DETACH_RETENTION_SECTION: JsonObject = retention(
   'When the record of a detached volume ends.',
 );
 
-/** Of volumes and of manifests: one section, so that people look in one place. */
+/** For volumes and manifests: one section for all captures. */
 export const CAPTURE_SECTION: JsonObject = {
   type: 'object',
   description: 'Captures of volumes and of manifests.',
@@ -115,15 +115,15 @@ export const authorKeyRight = ({ namespace, name }: Account) => ({
   names: [name],
 });
 
-/** Environment variables of the process and the field each of them sets. */
+/** Environment variables and the configuration field that each of them sets. */
 export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;
 
-const textOf = (section: JsonObject | undefined, field: string, otherwise: string): string => {
+const textOf = (section: JsonObject | undefined, field: string, fallback: string): string => {
   const value = section?.[field];
-  return typeof value === 'string' ? value : otherwise;
+  return typeof value === 'string' ? value : fallback;
 };
 
-/** Throws on a TTL that is not a duration, zero or negative: a request must neither live for ever nor end at once. */
+/** Throws if the TTL is not a positive duration: a request must neither be kept forever nor be deleted at once. */
 export function parseRequestTtl(section: JsonObject | undefined): RequestTtl {
   const text = textOf(section, 'ttl', DefaultRequestTTLStr);
   const mode = textOf(section, 'mode', 'scanner') as TtlMode;

@@ -1,18 +1,18 @@
-// Reading past the cache: for configuration of the cluster, which is never watched, and for whatever a request is about
-// to end over.
+// Reads that bypass the cache: for cluster configuration, which is not watched, and for objects whose state makes a
+// request fail.
 
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Pass } from '@lapse/runtime/pass';
 
 export interface DirectReader {
-  /** The object as the server has it now; undefined when there is none. */
+  /** Reads the current object from the API server; undefined if it does not exist. */
   get<T extends KubeObject>(pass: Pass, kind: Kind<T>, key: ObjectKey): Promise<T | undefined>;
 }
 
 export const directReader: DirectReader = { get: (pass, kind, key) => pass.client.get(kind, key) };
 
-/** From the cache or past it: the same question. */
+/** Reads from the cache or from the API server. */
 export type Read = <T extends KubeObject>(kind: Kind<T>, key: ObjectKey) => Promise<T | undefined>;
 
 export const cachedRead =
@@ -25,7 +25,7 @@ export const liveRead =
   (kind, key) =>
     direct.get(pass, kind, key);
 
-/** Refuses to build a controller that lacks something it needs: later it would fail in the middle of its work. */
+/** Throws if a dependency of a controller is missing, so that it fails at the start and not during a reconcile. */
 export function requireAll<D extends object>(controller: string, needed: D): D {
   for (const [name, value] of Object.entries(needed))
     if (value === undefined || value === null) throw new Error(`controller ${controller} needs ${name}`);

@@ -1,5 +1,5 @@
-// What every request controller does first: a request that has ended is not looked at any further. The only things that
-// may still happen to it are, in mode scanner, the TTL annotation that a crash left out, and, in mode annotation, its deletion.
+// The first step of every request controller: it handles requests that have ended. In mode scanner it adds a TTL
+// annotation that a crash left out. In mode annotation it deletes expired requests.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Random } from '@lapse/base/random';
@@ -19,7 +19,7 @@ export interface EndedOptions<T extends RequestObject> {
   readonly deletes: GuardedDeletes;
 }
 
-/** The outcome for a request that has ended or is being deleted; undefined when there is work to do. */
+/** The outcome for a request that has ended or is being deleted; undefined if the controller has to process it. */
 export async function reconcileEnded<T extends RequestObject>(
   pass: Pass,
   request: T,
@@ -34,14 +34,14 @@ export async function reconcileEnded<T extends RequestObject>(
   return setTTLAnnotation(pass, rules, request);
 }
 
-/** The annotation decides. Without it the request is kept: it was written before the end, so a user removed it. */
+/** The annotation decides. The controller writes it before the end; if it is missing, a user removed it: keep. */
 async function reconcileTtl<T extends RequestObject>(
   pass: Pass,
   request: T,
   { rules, random, deletes }: EndedOptions<T>,
 ): Promise<Outcome> {
   const expiry = computeRequestTtl(request, rules, pass.now);
-  const lookAgain = (kept: RequestExpiry): Outcome =>
+  const recheck = (kept: RequestExpiry): Outcome =>
     kept.kind === 'waiting'
       ? waitUntil(computeRecheck(kept.until, pass.now, random.next()), 'request ttl')
       : settled();
@@ -51,7 +51,7 @@ async function reconcileTtl<T extends RequestObject>(
     case 'invalid':
       return markInvalidTtl(pass, rules, request, expiry.message);
     case 'waiting':
-      return lookAgain(expiry);
+      return recheck(expiry);
     case 'expired': {
       const decide = (live: T, now: typeof pass.now): Decision<RequestExpiry> => {
         const verdict = computeRequestTtl(live, rules, now);
@@ -62,7 +62,7 @@ async function reconcileTtl<T extends RequestObject>(
       const { kind } = rules;
       return outcomeOf(
         await deletes.delete(pass, { kind, object: request, since: expiry.since, decide }),
-        lookAgain,
+        recheck,
       );
     }
     default:

@@ -1,5 +1,5 @@
-// The one end of every request, whatever path led there: Ready with reason and message, the time, the result, in one
-// write of the status; and the TTL annotation, in a write of its own (the status subresource would drop it).
+// Ends a request. One status write sets the Ready condition, the completion time and the result. A second write sets the
+// TTL annotation, because the status subresource drops metadata.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, plus } from '@lapse/base/instant';
@@ -18,7 +18,7 @@ export interface Ending {
   readonly ready: boolean;
   readonly reason: Reason;
   readonly message: string;
-  /** Status fields that name the result: `{ dataRef: … }`. */
+  /** Status fields with the result: `{ dataRef: … }`. */
   readonly result?: JsonObject;
 }
 
@@ -36,10 +36,10 @@ export const endedBy = ({ reason, message }: Failure, result?: JsonObject): Endi
   ...(result === undefined ? {} : { result }),
 });
 
-// The API allows 32,768 characters; an error text of somebody else may be longer.
+// The API allows 32,768 characters; error messages of other components may be longer.
 const MAX_MESSAGE = 32_768;
 
-/** The status a request ends with, `at` a time. The completion of a request that has ended stays. */
+/** The final status of a request. `at`: the completion time. The completion time of an ended request is kept. */
 export function buildEnd(request: RequestObject, ending: Ending, at: Instant): JsonObject {
   const time = formatTime(at);
   const status = ending.ready ? 'True' : 'False';
@@ -62,13 +62,13 @@ export function buildEnd(request: RequestObject, ending: Ending, at: Instant): J
 export interface FinishOptions<T extends RequestObject> {
   readonly rules: RequestRules<T>;
   readonly guard: Pick<SkewGuard, 'stamp'>;
-  /** Told when the end was written. */
+  /** Called after the end was written. */
   readonly onEnd?: (ending: Ending) => void;
 }
 
 /**
- * Ends the request, unless it has ended: then whoever ended it was right. Its TTL counts from the time that is written, so
- * nothing is while nobody knows the server's; an ending that names times is made from it.
+ * Ends the request. If it has already ended, it is not changed. The TTL counts from the written completion time, so
+ * nothing is written while the API server's time is unknown. `endingAt` receives that time, for messages that contain it.
  */
 export async function finishRequest<T extends RequestObject>(
   pass: Pass,
@@ -92,7 +92,7 @@ export async function finishRequest<T extends RequestObject>(
       rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(pass, rules, ended),
     );
   };
-  // Where the annotation decides it is written before the end: an ended request without it had it removed by a user.
+  // In mode annotation, the annotation is written before the end: if an ended request lacks it, a user removed it.
   if (rules.ttl.mode === 'annotation')
     return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request, hasEnded), writeEnd);
   return writeEnd(request);
@@ -107,7 +107,7 @@ function announce(pass: Pass, request: RequestObject, { ready, reason, message }
   }
 }
 
-/** Writes down the TTL that applied when the request ended. Idempotent; never overwrites. */
+/** Sets the TTL that applied when the request ended. Idempotent; never overwrites. */
 export async function setTTLAnnotation<T extends RequestObject>(
   pass: Pass,
   rules: RequestRules<T>,
@@ -129,7 +129,7 @@ const writeTTLAnnotation = <T extends RequestObject>(
         : { metadata: { annotations: { [rules.annotationKey]: rules.ttl.text } } },
   });
 
-/** Puts InvalidTTL in place of how the request ended: the one rewrite of an end there is. */
+/** Replaces the end of the request by InvalidTTL. No other code rewrites the end of a request. */
 export async function markInvalidTtl<T extends RequestObject>(
   pass: Pass,
   rules: RequestRules<T>,
@@ -144,7 +144,7 @@ export async function markInvalidTtl<T extends RequestObject>(
         request.metadata.annotations?.[rules.annotationKey]
       )
         return undefined;
-      // Without a completion there is no TTL, and none is made up here.
+      // Without a completion time there is no TTL, and this function does not set one.
       if (current.status?.completionTimestamp === undefined) return undefined;
       const ready = readyOf(current);
       if (ready?.reason === Reason.InvalidTTL && ready.message === message) return undefined;

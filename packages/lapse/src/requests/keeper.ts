@@ -1,5 +1,5 @@
-// The anchor of ownership: artifacts are owned by a keeper, and the keeper follows the request. No owner reference is
-// built before the server has said, in answer to a read, which uid the keeper has.
+// ObjectKeepers of requests: the keeper owns the artifacts and follows the request. An owner reference is built only
+// after a read has returned the uid of the keeper.
 
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
@@ -10,18 +10,18 @@ import type { RequestObject } from '#api/storage/request';
 import type { DirectReader } from './direct.ts';
 import { type Failure, failure, failureOf } from './refusal.ts';
 
-/** How long what a keeper owns stays. */
+/** How long the objects that a keeper owns are kept. */
 export type Retention =
-  /** As long as the request. */
+  /** Until the request is deleted. */
   | { readonly mode: 'FollowObject' }
-  /** And for a time after it: `24h`. */
+  /** For this time after the request is deleted: `24h`. */
   | { readonly mode: 'FollowObjectWithTTL'; readonly ttl: string };
 
 export type Anchor =
   | { readonly kind: 'anchored'; readonly owner: OwnerReference; readonly keeper: ObjectKeeper }
-  /** Its uid is not known yet: look again in a second, and create nothing meanwhile. */
+  /** The uid is not known yet: retry in a second, and create nothing until then. */
   | { readonly kind: 'unknown' }
-  /** A dry run: there is no keeper to own anything. */
+  /** Dry run: no keeper exists that could own an object. */
   | { readonly kind: 'dry' }
   | Failure;
 
@@ -40,7 +40,7 @@ function followRef({ apiVersion, kind, metadata }: RequestObject): FollowObjectR
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** What is wrong with a keeper that has our name: undefined when it is the one we would have made. */
+/** Compares an existing keeper of this name with the wanted one; undefined if it matches. */
 export function keeperProblem(found: ObjectKeeper, wanted: ObjectKeeper): Failure | undefined {
   const differs = (what: string, is: unknown, should: unknown): Failure =>
     failure(
@@ -60,11 +60,11 @@ export function keeperProblem(found: ObjectKeeper, wanted: ObjectKeeper): Failur
 
 export interface KeeperReads {
   readonly direct: DirectReader;
-  /** The kind of the request that is followed. */
+  /** The kind of the followed request. */
   readonly of: Kind<RequestObject>;
 }
 
-/** Makes sure that the keeper exists and that its uid is known. One attempt; conflicts are not repeated. */
+/** Ensures that the keeper exists and that its uid is known. One attempt; conflicts are not retried. */
 export async function ensureKeeper(
   pass: Pass,
   { direct, of }: KeeperReads,
@@ -74,14 +74,14 @@ export async function ensureKeeper(
   const cached = pass.cache.get(ObjectKeeper, key);
   if (cached !== undefined) return anchorOn(cached, wanted);
   try {
-    // A keeper of a request that only a stale cache still has would be ended at once, and made again at once.
+    // The cache may be stale: a keeper of a deleted request would be deleted at once, and created again.
     const { namespace, name, uid } = wanted.spec!.followObjectRef!;
     const followed = await direct.get(pass, of, { ...(namespace ? { namespace } : {}), name });
     if (followed?.metadata.uid !== uid) return { kind: 'unknown' };
     const answer = await pass.client.create(ObjectKeeper, wanted);
     if (answer.kind === 'invalid') return failureOf(answer.error, `creating ObjectKeeper ${key.name}`);
     if (pass.dryRun) return { kind: 'dry' };
-    // Never from the answer of the create: the barrier is a read.
+    // The uid must come from a read, not from the response to the create.
     const live = await direct.get(pass, ObjectKeeper, key);
     return live === undefined ? { kind: 'unknown' } : anchorOn(live, wanted);
   } catch (error) {
@@ -102,6 +102,6 @@ function anchorOn(found: ObjectKeeper, wanted: ObjectKeeper): Anchor {
   };
 }
 
-/** The single owner that may decide about an artifact. */
+/** The controlling owner of an artifact. */
 export const controllerOf = (owners: readonly OwnerReference[] | undefined): OwnerReference | undefined =>
   owners?.find(({ controller }) => controller === true);

@@ -1,7 +1,7 @@
-// Names made from the uid of a request: a repeated attempt finds what an earlier one made, and a request that was
-// recreated under its old name never does.
+// Names derived from the uid of a request. A retry finds the objects of an earlier attempt; a request that was recreated
+// under the same name does not.
 
-/** Of the keeper, by what it keeps. */
+/** The name of the keeper. */
 export const keeperName = (keeps: 'snapshot' | 'pv' | 'pvc' | 'mcr', uid: string): string =>
   `ret-${keeps}-${uid}`;
 
@@ -11,6 +11,6 @@ export const isDetachKeeper = (name: string): boolean => name.startsWith('ret-pv
 const SNAPSHOT = 'snapshot-';
 export const snapshotName = (uid: string): string => `${SNAPSHOT}${uid}`;
 
-/** The uid of the request a VolumeSnapshotContent was made for; undefined when its name is not one of ours. */
+/** The uid of the request that a VolumeSnapshotContent was created for; undefined if Lapse did not create it. */
 export const uidOfSnapshot = (name: string): string | undefined =>
   name.startsWith(SNAPSHOT) ? name.slice(SNAPSHOT.length) : undefined;

@@ -1,6 +1,5 @@
-// Which refusals of the API server end a request, and which are no answer. Whatever was refused for a reason that lies
-// in the request or in our rights stays refused: the request ends. What may be different in a second is thrown on, and
-// the queue tries again.
+// Classifies errors of the API server. Errors caused by the request or by missing permissions are permanent: the request
+// fails. Temporary errors are thrown, and the queue retries.
 
 import { ApiError } from '@lapse/kube/api/status';
 import { Reason } from '#api/storage/conditions';
@@ -13,21 +12,21 @@ export interface Failure {
 
 export const failure = (reason: Reason, message: string): Failure => ({ kind: 'failure', reason, message });
 
-/** Kinds of objects begin with a capital, so nothing that was read looks like one. */
+/** The kinds of Kubernetes objects start with a capital, so no object is mistaken for a failure. */
 export const isFailure = (answer: unknown): answer is Failure =>
   typeof answer === 'object' && answer !== null && (answer as { kind?: unknown }).kind === 'failure';
 
-/** Not about the request: credentials, time-outs, races, floods. */
+/** Not caused by the request: credentials, timeouts, conflicts, rate limits. */
 const TEMPORARY = new Set([401, 408, 409, 410, 425, 429]);
 
-/** How a refused call ends the request; throws what is not an answer. `doing` is a phrase: `reading StorageClass fast`. */
+/** The failure for a permanent error; throws temporary errors. `doing`: a phrase, `reading StorageClass fast`. */
 export function failureOf(error: unknown, doing: string): Failure {
   if (!(error instanceof ApiError) || error.code >= 500 || TEMPORARY.has(error.code)) throw error;
   const reason = error.code === 403 ? Reason.RBACDenied : Reason.InternalError;
   return failure(reason, `${doing}: ${error.message}`);
 }
 
-/** As `failureOf`, for calls that need the snapshot API: a 404 that names no object means that it is not served. */
+/** Like `failureOf`, for calls to the snapshot API: a 404 means that the API is not served. */
 export function snapshotFailureOf(error: unknown, doing: string): Failure {
   if (error instanceof ApiError && error.code === 404)
     return failure(

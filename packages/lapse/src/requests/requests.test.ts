@@ -1,4 +1,4 @@
-// The kernel of requests, as tables: what counts as ended, when it is deleted, how it ends, which refusals end it.
+// Table tests of the request helpers: end, expiry, final status, permanent errors, keepers, configuration.
 
 import {
   formatTime,
@@ -77,7 +77,7 @@ const request = (shape: Shape = {}): RequestObject => {
   };
 };
 
-describe('ended', () => {
+describe('hasEnded', () => {
   test.each([
     ['no status at all', request(), false],
     ['Ready=True', request({ ready: 'True' }), true],
@@ -99,56 +99,61 @@ describe('ended', () => {
   });
 });
 
-describe('expiry by the controller', () => {
+describe('expiry by the configured TTL', () => {
   const expiry = (shape: Shape, now: Instant) =>
     computeScannedExpiry(request(shape), rulesOf('scanner'), now);
   test.each([
     ['a pending request never expires', {}, at(hours(900)), { kind: 'none' }],
     [
-      'one millisecond early, it waits',
+      'one millisecond before its deadline a request waits',
       { ready: 'True' },
       at(599_999),
       { kind: 'waiting', until: at(600_000) },
     ],
     [
-      'exactly on the deadline, it has expired',
+      'exactly at its deadline a request has expired',
       { ready: 'True' },
       at(600_000),
       { kind: 'expired', since: at(600_000) },
     ],
     [
-      'a failed one expires as well',
+      'a failed request expires as well',
       { ready: 'False', reason: 'InUse' },
       at(700_000),
       { kind: 'expired', since: at(600_000) },
     ],
     [
-      'without a completion it never does',
+      'a request without a completion time never expires',
       { ready: 'True', completed: null },
       at(hours(900)),
       { kind: 'none' },
     ],
-    ['nor with one that is no time', { ready: 'True', completed: 'soon' }, at(hours(900)), { kind: 'none' }],
     [
-      'what is being deleted is left alone',
+      'a request with an unreadable completion time never expires',
+      { ready: 'True', completed: 'soon' },
+      at(hours(900)),
+      { kind: 'none' },
+    ],
+    [
+      'a request that is being deleted does not expire',
       { ready: 'True', deleting: true },
       at(hours(900)),
       { kind: 'none' },
     ],
     [
-      'a longer annotation changes nothing',
+      'a longer TTL annotation has no effect',
       { ready: 'True', ttl: '900h' },
       at(600_000),
       { kind: 'expired', since: at(600_000) },
     ],
     [
-      'nor does a shorter one',
+      'a shorter TTL annotation has no effect',
       { ready: 'True', ttl: '1s' },
       at(599_999),
       { kind: 'waiting', until: at(600_000) },
     ],
     [
-      'nor one that is nonsense',
+      'an unreadable TTL annotation has no effect',
       { ready: 'True', ttl: '10minutes' },
       at(600_000),
       { kind: 'expired', since: at(600_000) },
@@ -164,34 +169,34 @@ describe('expiry by the annotation', () => {
     message: `Invalid TTL annotation format: ${text} (error: ${error})`,
   });
   test.each([
-    ['no annotation: nothing', { ready: 'True' }, at(hours(900)), { kind: 'none' }],
-    ['not ended: nothing', { ttl: '1s' }, at(hours(900)), { kind: 'none' }],
+    ['a request without annotation never expires', { ready: 'True' }, at(hours(900)), { kind: 'none' }],
+    ['a request that has not ended never expires', { ttl: '1s' }, at(hours(900)), { kind: 'none' }],
     [
-      'marked as running by somebody: nothing',
+      'a request that another controller marked as running never expires',
       { ready: 'False', reason: 'Running', ttl: '1s' },
       at(9e6),
       { kind: 'none' },
     ],
     [
-      'no completion: nothing, even if it cannot be read',
+      'an unreadable annotation is ignored without a completion time',
       { ready: 'True', completed: null, ttl: 'x' },
       at(0),
       { kind: 'none' },
     ],
     [
-      'its own TTL decides',
+      'the TTL of the annotation decides',
       { ready: 'True', ttl: '1h' },
       at(3_599_999),
       { kind: 'waiting', until: at(3_600_000) },
     ],
     [
-      'and is due on the millisecond',
+      'a request expires exactly at the deadline of its annotation',
       { ready: 'True', ttl: '1h' },
       at(3_600_000),
       { kind: 'expired', since: at(3_600_000) },
     ],
     [
-      'InvalidTTL whose annotation was put right expires',
+      'a request with InvalidTTL expires once its annotation is corrected',
       { ready: 'False', reason: 'InvalidTTL', ttl: '1m' },
       at(60_000),
       { kind: 'expired', since: at(60_000) },
@@ -216,18 +221,18 @@ describe('expiry by the annotation', () => {
 
   test.each([
     ['ten minutes left', minutes(10), 0, 54_000],
-    ['ten minutes left, most chance', minutes(10), 0.999_999, 66_000],
+    ['ten minutes left, highest random value', minutes(10), 0.999_999, 66_000],
     ['exactly one minute', seconds(60), 0.5, 60_000],
     ['forty seconds', seconds(40), 0.5, 40_000],
-    ['forty seconds, least chance', seconds(40), 0, 36_000],
-    ['thirty seconds, least chance: not below thirty', seconds(30), 0, 30_000],
+    ['forty seconds, lowest random value', seconds(40), 0, 36_000],
+    ['thirty seconds, lowest random value: not below thirty', seconds(30), 0, 30_000],
     ['one second: thirty', seconds(1), 0.5, 30_000],
-    ['one second, most chance', seconds(1), 0.999_999, 33_000],
-  ])('looked at again: %s', (_name, left, chance, expected) => {
+    ['one second, highest random value', seconds(1), 0.999_999, 33_000],
+  ])('is evaluated again: %s', (_name, left, chance, expected) => {
     expect(Math.round(computeRecheck(at(left), START, chance) - START)).toBe(expected);
   });
 
-  test('at worst 33 s after the deadline, whatever the chance', () => {
+  test('the last evaluation is at most 33 s after the deadline', () => {
     for (let left = 0; left <= 120_000; left += 500)
       for (const chance of [0, 0.25, 0.5, 0.75, 0.999_999]) {
         const delay = computeRecheck(at(left), START, chance) - START;
@@ -238,19 +243,19 @@ describe('expiry by the annotation', () => {
   });
 });
 
-test('the end that a message announces is the one that comes', () => {
+test('the deletion time in the message is the actual deadline', () => {
   expect(computeEnd(request({ ttl: '1h' }), rulesOf('scanner'), START)).toBe(at(minutes(10)));
   expect(computeEnd(request({ ttl: '1h' }), rulesOf('annotation'), START)).toBe(at(hours(1)));
   expect(computeEnd(request({ ttl: 'x' }), rulesOf('annotation'), START)).toBe(at(minutes(10)));
 });
 
-test('an end beyond every calendar is told as its last second', () => {
+test('a deletion time beyond the supported range is shown as its last second', () => {
   const far = instant(Date.parse('9999-12-31T23:59:59Z') + 1000);
   expect(describeRetention({ mode: 'FollowObject' }, far)).toContain('(at 9999-12-31T23:59:59Z by its TTL)');
 });
 
-describe('the status a request ends with', () => {
-  test('has one condition, a reason, a message and a time', () => {
+describe('the final status of a request', () => {
+  test('has one condition with reason and message, and a completion time', () => {
     expect(buildEnd(request(), { ready: false, reason: Reason.InUse, message: 'used' }, at(1500))).toEqual({
       completionTimestamp: '2026-03-01T10:00:01Z',
       conditions: [
@@ -264,7 +269,7 @@ describe('the status a request ends with', () => {
       ],
     });
   });
-  test('keeps the completion that is there, and the transition when nothing turned', () => {
+  test('keeps the completion time, and the transition time if the status does not change', () => {
     const ended = request({ ready: 'False', reason: 'InUse' });
     const status = buildEnd(ended, { ready: false, reason: Reason.InvalidTTL, message: 'x' }, at(hours(1)));
     expect(status).toMatchObject({
@@ -272,7 +277,7 @@ describe('the status a request ends with', () => {
       conditions: [{ reason: 'InvalidTTL', lastTransitionTime: formatTime(START) }],
     });
   });
-  test('cuts a message that the API would refuse', () => {
+  test('truncates a message that is too long for the API', () => {
     const status = buildEnd(
       request(),
       { ready: false, reason: Reason.InUse, message: 'x'.repeat(99_999) },
@@ -282,24 +287,24 @@ describe('the status a request ends with', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors of the API server', () => {
   const api = (code: number) => new ApiError(code, undefined, `code ${code}`);
   test.each([
     [403, 'RBACDenied'],
     [400, 'InternalError'],
     [404, 'InternalError'],
     [422, 'InternalError'],
-  ])('%d ends the request: %s', (code, reason) => {
+  ])('%d fails the request with the reason %s', (code, reason) => {
     expect(failureOf(api(code), 'doing')).toEqual({
       kind: 'failure',
       reason,
       message: `doing: code ${code}`,
     });
   });
-  test.each([401, 408, 409, 410, 429, 500, 502, 503, 504])('%d is no answer', (code) => {
+  test.each([401, 408, 409, 410, 429, 500, 502, 503, 504])('%d is temporary and is thrown', (code) => {
     expect(() => failureOf(api(code), 'doing')).toThrow(`code ${code}`);
   });
-  test('nor is a broken connection, or a bug', () => {
+  test('a broken connection and a bug are thrown', () => {
     const broken = new TransportError('broken', 'lost', { sent: true });
     expect(() => failureOf(broken, 'doing')).toThrow(broken);
     expect(() => failureOf(new TypeError('bug'), 'doing')).toThrow('bug');
@@ -308,7 +313,7 @@ describe('refusals', () => {
 
 describe('keepers', () => {
   const wanted = buildKeeper('ret-snapshot-u-1', request(), { mode: 'FollowObject' });
-  test('follow the request by uid, and have no TTL', () => {
+  test('follow the request by uid and have no TTL', () => {
     expect(wanted).toEqual({
       apiVersion: 'deckhouse.io/v1alpha1',
       kind: 'ObjectKeeper',
@@ -325,7 +330,7 @@ describe('keepers', () => {
       },
     });
   });
-  test('are not made for a request without uid', () => {
+  test('are not created for a request without uid', () => {
     const nameless = { ...request(), metadata: { name: 'r' } };
     expect(() => buildKeeper('x', nameless, { mode: 'FollowObject' })).toThrow('without uid');
   });
@@ -351,8 +356,8 @@ describe('keepers', () => {
     ['another kind', (k) => (k.spec!.followObjectRef!.kind = 'Pod'), 'followObjectRef.kind Pod instead'],
     ['another name', (k) => (k.spec!.followObjectRef!.name = 'x'), 'followObjectRef.name x instead of r'],
     ['no reference', (k) => delete k.spec!.followObjectRef, 'followObjectRef.uid undefined instead'],
-    ['on its way out', (k) => (k.metadata.deletionTimestamp = 'x'), 'is being deleted'],
-  ])('an existing one with %s', (_name, change, problem) => {
+    ['being deleted', (k) => (k.metadata.deletionTimestamp = 'x'), 'is being deleted'],
+  ])('that exist with %s are compared', (_name, change, problem) => {
     const answer = keeperProblem(found(change), wanted);
     if (problem === undefined) expect(answer).toBeUndefined();
     else
@@ -363,7 +368,7 @@ describe('keepers', () => {
   });
 });
 
-test('names are made from the uid and lead back to it', () => {
+test('names contain the uid of the request, and the uid can be read from them', () => {
   expect([
     keeperName('snapshot', 'u'),
     keeperName('pv', 'u'),
@@ -375,7 +380,7 @@ test('names are made from the uid and lead back to it', () => {
 });
 
 describe('configuration', () => {
-  test('the constants agree', () => {
+  test('the default of the schema matches the constants', () => {
     expect(parseRequestTtl(undefined)).toEqual({
       mode: 'scanner',
       text: DefaultRequestTTLStr,
@@ -390,7 +395,7 @@ describe('configuration', () => {
       expect(() => parseRequestTtl({ ttl })).toThrow('requestTTL.ttl (REQUEST_TTL): ');
     },
   );
-  test('the text is kept as it was written', () => {
+  test('the TTL keeps the text as configured', () => {
     expect(parseRequestTtl({ ttl: '1h30m', mode: 'annotation' })).toEqual({
       mode: 'annotation',
       text: '1h30m',
@@ -406,15 +411,15 @@ describe('configuration', () => {
       { mode: 'FollowObjectWithTTL', ttl: '72h' },
     ],
     [{ mode: 'FollowObject', ttl: 'nonsense is not looked at' }, 'FollowObject', { mode: 'FollowObject' }],
-  ] as const)('retention %j by default %s', (section, mode, expected) => {
+  ] as const)('the retention %j is parsed with the default mode %s', (section, mode, expected) => {
     expect(parseRetention('retention', section, mode)).toEqual(expected);
   });
-  test('a retention that is no duration stops the start', () => {
+  test('a retention TTL that is not a duration stops the start', () => {
     expect(() =>
       parseRetention('retention', { mode: 'FollowObjectWithTTL', ttl: '1d' }, 'FollowObject'),
     ).toThrow('retention.ttl: ');
   });
-  test('durations are rounded up, so that nothing ends early', () => {
+  test('durations are rounded up, so that nothing expires early', () => {
     expect(readDuration('1ns')).toEqual({ kind: 'length', length: 1 });
     expect(readDuration('1.0001ms')).toEqual({ kind: 'length', length: 2 });
     expect(readDuration('2562047h')).toMatchObject({ kind: 'length' });
@@ -422,7 +427,7 @@ describe('configuration', () => {
   });
 });
 
-test('a controller without something it needs is not built', () => {
+test('a missing dependency of a controller throws an error', () => {
   expect(() => requireAll('volume-capture', { direct: undefined })).toThrow(
     'controller volume-capture needs direct',
   );

@@ -1,15 +1,15 @@
-// What the kernel must know about one kind of request: how it is addressed, and the TTL policy it lives under.
+// Describes one kind of request: its Kubernetes kind and its TTL policy.
 
 import type { Millis } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { RequestObject } from '#api/storage/request';
 
-/** `scanner`: the controller's TTL decides, outside of reconcile. `annotation`: the object's annotation, inside of it. */
+/** `scanner`: a separate controller applies the configured TTL. `annotation`: reconcile applies the TTL annotation. */
 export type TtlMode = 'scanner' | 'annotation';
 
 export interface RequestTtl {
   readonly mode: TtlMode;
-  /** As configured, verbatim: `10m`. */
+  /** As configured: `10m`. */
   readonly text: string;
   readonly length: Millis;
 }

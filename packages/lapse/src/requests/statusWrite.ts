@@ -1,6 +1,6 @@
-// Writes that are repeated after a conflict: the status of a request, and its TTL annotation. Nothing else is. Each
-// round is made for the version it was computed from; after a conflict the object is read and asked again whether there
-// is anything left to write.
+// Writes the status or the TTL annotation of a request and retries after a conflict. No other write is retried. Each
+// attempt carries the resourceVersion it was computed from; after a conflict the object is read and the patch is computed
+// again.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -13,13 +13,13 @@ const ROUNDS = 5;
 
 export interface Change<T> {
   readonly subresource?: 'status';
-  /** A merge patch, or undefined when this state of the object needs none. */
+  /** Returns a merge patch, or undefined if the object needs no change. */
   patch(request: T): JsonObject | undefined;
 }
 
 export type Written<T> =
   | { readonly kind: 'written' | 'unneeded'; readonly request: T }
-  /** It was deleted meanwhile, or another has its name. */
+  /** The request was deleted, or another object has its name. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'not'; readonly outcome: Outcome };
 

@@ -1,4 +1,4 @@
-// Whether a request has ended. The Ready condition is the only source: nothing is derived from anything else.
+// Determines whether a request has ended. The Ready condition is the only source.
 
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { PROGRESS_REASONS, READY } from '#api/storage/conditions';
@@ -7,7 +7,7 @@ import type { RequestObject } from '#api/storage/request';
 export const readyOf = (request: RequestObject): Condition | undefined =>
   request.status?.conditions?.find(({ type }) => type === READY);
 
-/** Ready=True, or Ready=False with a reason that is not one of the progress reasons of other controllers. */
+/** Ready=True, or Ready=False with a reason that is not a progress reason of another controller. */
 export function hasEnded(request: RequestObject): boolean {
   const ready = readyOf(request);
   if (ready?.status === 'True') return true;

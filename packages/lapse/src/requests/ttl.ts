@@ -1,5 +1,5 @@
-// When a request that has ended is deleted: its completion plus a TTL, due from that very instant on. Two policies, one
-// rule. Pure.
+// Computes when an ended request is deleted: completion time plus TTL, due from exactly that instant on. The TTL comes
+// from the configuration or from the annotation. Pure.
 
 import {
   type Instant,
@@ -19,14 +19,14 @@ import { hasEnded } from './terminal.ts';
 
 export type RequestExpiry =
   | { readonly kind: 'none' }
-  /** Not a TTL: nothing is deleted. */
+  /** The TTL cannot be parsed: the request is kept. */
   | { readonly kind: 'invalid'; readonly message: string }
   | { readonly kind: 'waiting'; readonly until: Instant }
   | { readonly kind: 'expired'; readonly since: Instant };
 
 const NONE: RequestExpiry = { kind: 'none' };
 
-/** When it ended; undefined while nobody wrote it down, and for what is being deleted already. */
+/** The completion time; undefined if it is not recorded, and for a request that is being deleted. */
 function completionOf(request: RequestObject, rules: RequestRules): Instant | undefined {
   if (request.metadata.deletionTimestamp !== undefined || !hasEnded(request)) return undefined;
   const at = parseTime(request.status?.completionTimestamp ?? '');
@@ -37,7 +37,7 @@ function expiryAt(at: Instant, now: Instant): RequestExpiry {
   return isDue(at, now) ? { kind: 'expired', since: at } : { kind: 'waiting', until: at };
 }
 
-/** The controller's policy: no field and no annotation of the object changes it. */
+/** Expiry by the configured TTL. No field or annotation of the request changes it. */
 export function computeScannedExpiry(
   request: RequestObject,
   rules: RequestRules,
@@ -47,7 +47,7 @@ export function computeScannedExpiry(
   return completed === undefined ? NONE : expiryAt(plus(completed, rules.ttl.length), now);
 }
 
-/** The object's own annotation. */
+/** Expiry by the TTL annotation of the request. */
 export function computeRequestTtl(request: RequestObject, rules: RequestRules, now: Instant): RequestExpiry {
   const completed = completionOf(request, rules);
   const text = request.metadata.annotations?.[rules.annotationKey];
@@ -62,14 +62,14 @@ const SOONEST = seconds(30);
 const LATEST = minutes(1);
 const JITTER = 0.1;
 
-/** When to look again where the annotation decides: 30 to 66 s from now. `chance` is in [0, 1). */
+/** The next evaluation in mode annotation: 30 to 66 s from now. `chance`: a random number in [0, 1). */
 export function computeRecheck(until: Instant, now: Instant, chance: number): Instant {
   const base = Math.min(Math.max(minus(until, now), SOONEST), LATEST);
   const delay: Millis = millis(Math.max(SOONEST, base * (1 - JITTER + 2 * JITTER * chance)));
   return plus(now, delay);
 }
 
-/** When the request itself will be deleted, for messages. */
+/** When the request will be deleted, for messages. */
 export function computeEnd(request: RequestObject, rules: RequestRules, completed: Instant): Instant {
   const text = request.metadata.annotations?.[rules.annotationKey];
   const own = rules.ttl.mode === 'annotation' && text !== undefined ? readDuration(text) : undefined;

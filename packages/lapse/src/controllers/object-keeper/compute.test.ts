@@ -1,4 +1,4 @@
-// Keepers: what their spec asks for, and what follows from what became of the object.
+// Tests the rules and plans of keepers: what the spec requests, and what follows from the state of the followed object.
 
 import { type Instant, instant } from '@lapse/base/instant';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
@@ -37,12 +37,26 @@ const shown = (object: ObjectKeeper, followed: Followed | undefined, now: Instan
 };
 
 test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]>([
-  ['followed and there', keeper(FOLLOW), exists, at(5), false, 'Tracking True/ObjectExists - -'],
-  ['there, but nobody would tell', keeper(FOLLOW), exists, at(0), true, 'Tracking True/ObjectExists - 60000'],
-  ['gone', keeper(FOLLOW), lost, at(5), false, 'delete since 5'],
-  ['nobody knows', keeper(FOLLOW), unclear, at(0), false, 'Pending Unknown/KindNotServed - 60000'],
+  ['the followed object exists', keeper(FOLLOW), exists, at(5), false, 'Tracking True/ObjectExists - -'],
   [
-    'gone: the time begins',
+    'the followed object exists but cannot be watched',
+    keeper(FOLLOW),
+    exists,
+    at(0),
+    true,
+    'Tracking True/ObjectExists - 60000',
+  ],
+  ['the followed object is gone', keeper(FOLLOW), lost, at(5), false, 'delete since 5'],
+  [
+    'the state of the followed object is unknown',
+    keeper(FOLLOW),
+    unclear,
+    at(0),
+    false,
+    'Pending Unknown/KindNotServed - 60000',
+  ],
+  [
+    'the followed object is gone: the TTL starts',
     keeper(TIMED),
     lost,
     at(0),
@@ -50,7 +64,7 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
     'Expiring False/MissingFollowObject 2026-03-01T10:00:00Z 3600000',
   ],
   [
-    'a millisecond early',
+    'one millisecond before the end of the TTL',
     keeper(TIMED, { lostAt: '2026-03-01T10:00:00Z' }),
     lost,
     at(3_599_999),
@@ -58,7 +72,7 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
     'Expiring False/MissingFollowObject 2026-03-01T10:00:00Z 3600000',
   ],
   [
-    'on the millisecond',
+    'exactly at the end of the TTL',
     keeper(TIMED, { lostAt: '2026-03-01T10:00:00Z' }),
     lost,
     at(3_600_000),
@@ -66,7 +80,7 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
     'delete since 3600000',
   ],
   [
-    'back again',
+    'the followed object exists again',
     keeper(TIMED, { lostAt: '2026-03-01T10:00:00Z' }),
     exists,
     at(5),
@@ -74,25 +88,25 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
     'Tracking True/ObjectExists - -',
   ],
   [
-    'due, but nobody knows any more',
+    'the TTL has expired but the state of the followed object is unknown',
     keeper(TIMED, { phase: 'Expiring', lostAt: '2026-03-01T10:00:00Z' }),
     unclear,
     at(9e9),
     false,
     'Expiring Unknown/KindNotServed 2026-03-01T10:00:00Z 9000060000',
   ],
-  ['a time of its own', keeper(TTL), undefined, at(3_599_999), false, 'Expiring True/TTLActive - 3600000'],
-  ['and over', keeper(TTL), undefined, at(3_600_000), false, 'delete since 3600000'],
   [
-    'no time in spite of the mode',
-    keeper({ mode: 'TTL' }),
+    'mode TTL before the deadline',
+    keeper(TTL),
     undefined,
-    at(9e9),
+    at(3_599_999),
     false,
-    'Pending False/MissingTTL - -',
+    'Expiring True/TTLActive - 3600000',
   ],
+  ['mode TTL at the deadline', keeper(TTL), undefined, at(3_600_000), false, 'delete since 3600000'],
+  ['a missing ttl', keeper({ mode: 'TTL' }), undefined, at(9e9), false, 'Pending False/MissingTTL - -'],
   [
-    'no reference in spite of the mode',
+    'a missing reference',
     keeper({ mode: 'FollowObject' }),
     undefined,
     at(9e9),
@@ -124,16 +138,16 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
 describe('the time of a loss', () => {
   const planAt = (object: ObjectKeeper, stamp: Instant | undefined) =>
     computePlan(computeRule(object), lost, { keeper: object, now: at(0), blind: false, stamp });
-  test("is the server's, whatever our clock says", () => {
+  test("is the API server's time, regardless of the local clock", () => {
     expect(planAt(keeper(TIMED), at(1_500_000))).toMatchObject({
       status: { lostAt: '2026-03-01T10:25:00Z' },
       until: at(1_500_000 + 3_600_000),
     });
   });
-  test('is not written while nobody knows it', () => {
+  test("is not written while the API server's time is unknown", () => {
     expect(planAt(keeper(TIMED), undefined)).toEqual({ kind: 'wait', until: at(30_000) });
   });
-  test('is asked for only where a countdown starts', () => {
+  test('is only requested when a TTL starts', () => {
     const asks = (object: ObjectKeeper, followed: Followed | undefined) =>
       startsCounting(computeRule(object), followed, object);
     expect(asks(keeper(TIMED), lost)).toBe(true);
@@ -144,7 +158,7 @@ describe('the time of a loss', () => {
   });
 });
 
-test('an end beyond every calendar is told as its last second', () => {
+test('a deadline beyond the supported range is shown as its last second', () => {
   const late = keeper({ mode: 'TTL', ttl: '24h' });
   late.metadata.creationTimestamp = '9999-12-31T23:00:00Z';
   expect(plan(late, undefined, at(0))).toMatchObject({ status: { message: 'ends at 9999-12-31T23:59:59Z' } });
@@ -155,7 +169,7 @@ test('an end beyond every calendar is told as its last second', () => {
 });
 
 describe('status', () => {
-  test('is written only when it differs, and loses what is over', () => {
+  test('is written only if it differs, and old conditions are removed', () => {
     const made = plan(keeper(TIMED), lost, at(0));
     if (made.kind !== 'keep') throw new Error('kept');
     const written = keeper(TIMED, made.status);
@@ -169,7 +183,7 @@ describe('status', () => {
   });
 });
 
-test('definitions are read after they were asked for, by all who ask meanwhile at once', async () => {
+test('concurrent callers share one CRD read that starts after their calls', async () => {
   const waiting: ((uid: string) => void)[] = [];
   const client = {
     get: () =>

@@ -1,4 +1,4 @@
-// Every decision about a keeper: what its spec asks for, and what follows from what became of the object it follows. Pure.
+// The decisions about a keeper: what its spec requests, and what follows from the state of the followed object. Pure.
 
 import { assertNever } from '@lapse/base/assertNever';
 import {
@@ -17,12 +17,12 @@ import type { FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
 import { readDuration } from '#deletion/duration';
 import { HOLD } from '#deletion/skewGuard';
-import { type Say, statusOf } from './status.ts';
+import { type StatusContent, statusOf } from './status.ts';
 
-/** What a keeper's spec asks for. */
+/** What the spec of a keeper requests. */
 export type Rule =
   | { readonly kind: 'ttl'; readonly length: Millis }
-  /** `after`: how long it stays when the object is gone; unset: not at all. */
+  /** `after`: how long the keeper is kept after the loss of the object; unset: it is deleted at once. */
   | {
       readonly kind: 'follow';
       readonly ref: FollowObjectRef;
@@ -68,33 +68,33 @@ function readTtl(text: string | undefined): Millis | Rule {
   return parsed.length < 0 ? invalid(KeeperReason.InvalidTTL, `spec.ttl ${text} is negative`) : parsed.length;
 }
 
-/** What became of the followed object. */
+/** The state of the followed object. */
 export type Followed =
   | { readonly kind: 'exists' }
-  /** Gone for certain: `why` says how that is known. */
+  /** The object is certainly gone; `why` contains the evidence. */
   | { readonly kind: 'lost'; readonly why: string }
-  /** Nobody can tell; whoever cannot tell keeps. */
+  /** The state cannot be determined: the keeper is kept. */
   | { readonly kind: 'unclear'; readonly reason: KeeperReason; readonly message: string };
 
 export type Plan =
   | { readonly kind: 'keep'; readonly status: NonNullable<ObjectKeeper['status']>; readonly until?: Instant }
-  /** Nothing is written while the server's time is not known. */
+  /** Nothing is written while the API server's time is unknown. */
   | { readonly kind: 'wait'; readonly until: Instant }
   | { readonly kind: 'delete'; readonly since: Instant };
 
-/** Asked this often where no watch tells. */
+/** The polling interval without a watch. */
 const POLL = minutes(1);
 
 export interface View {
   readonly keeper: ObjectKeeper;
   readonly now: Instant;
-  /** Nothing wakes us when the followed object changes. */
+  /** No watch reports changes of the followed object. */
   readonly blind: boolean;
-  /** The time to write down for a loss, where `startsCounting`; unset: the clocks are not good. */
+  /** The timestamp to write for a loss, if `startsCounting`; unset if the clocks are not trusted. */
   readonly stamp?: Instant | undefined;
 }
 
-/** A loss that is not written down yet, and whose time is what a TTL counts from. */
+/** Whether a loss is not recorded yet and a TTL counts from it. */
 export const startsCounting = (
   rule: Rule,
   followed: Followed | undefined,
@@ -140,14 +140,14 @@ function computeFollow(after: Millis | undefined, followed: Followed, view: View
       const { reason, message } = followed;
       const phase = view.keeper.status?.phase ?? 'Pending';
       const lostAt = view.keeper.status?.lostAt;
-      const say: Say = {
+      const content: StatusContent = {
         phase,
         active: 'Unknown',
         reason,
         message,
         ...(lostAt === undefined ? {} : { lostAt }),
       };
-      return keep(view, say, plus(view.now, POLL));
+      return keep(view, content, plus(view.now, POLL));
     }
     case 'lost':
       return after === undefined
@@ -158,7 +158,7 @@ function computeFollow(after: Millis | undefined, followed: Followed, view: View
   }
 }
 
-/** The countdown starts when the loss was found, which is written down: a restart does not start it again. */
+/** The TTL starts when the loss is found. That time is recorded, so that a restart does not start it again. */
 function computeLost(after: Millis, why: string, view: View): Plan {
   const written = view.keeper.status?.lostAt;
   if (written === undefined && view.stamp === undefined) return { kind: 'wait', until: plus(view.now, HOLD) };
@@ -170,8 +170,8 @@ function computeLost(after: Millis, why: string, view: View): Plan {
   return keep(view, { phase: 'Expiring', active: 'False', reason, message, lostAt, counting: true }, at);
 }
 
-const keep = (view: View, say: Say, until?: Instant): Plan => ({
+const keep = (view: View, content: StatusContent, until?: Instant): Plan => ({
   kind: 'keep',
-  status: statusOf(view.keeper, say, view.now),
+  status: statusOf(view.keeper, content, view.now),
   ...(until === undefined ? {} : { until }),
 });

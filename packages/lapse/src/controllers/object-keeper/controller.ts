@@ -1,4 +1,4 @@
-// The wiring of object-keeper: keepers, and watches on whatever they follow, which come and go with them.
+// Defines the object-keeper controller: it watches keepers and, dynamically, the kinds that they follow.
 
 import { keyOf } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
@@ -12,13 +12,17 @@ import { type KeeperOptions, reconcileKeeper } from './reconcile.ts';
 
 const FOLLOWED = 'followed';
 
-/** What keepers of ours follow. */
-const OURS: readonly string[] = [VolumeCaptureRequest, VolumeRestoreRequest, ManifestCaptureRequest].map(
-  ({ group, resource }) => `${resource}.${group}`,
-);
+/** The kinds that keepers of Lapse follow. */
+const DEFAULT_FOLLOWED: readonly string[] = [
+  VolumeCaptureRequest,
+  VolumeRestoreRequest,
+  ManifestCaptureRequest,
+].map(({ group, resource }) => `${resource}.${group}`);
 
-/** Resources that we have the right to look at: ours, and those an operator names. */
-export const followedResources = (follow: readonly string[]): string[] => [...new Set([...OURS, ...follow])];
+/** The resources that Lapse may read: those of its own keepers, and those that the operator configures. */
+export const followedResources = (follow: readonly string[]): string[] => [
+  ...new Set([...DEFAULT_FOLLOWED, ...follow]),
+];
 
 /** `configmaps`, `volumecapturerequests.storage.deckhouse.io`. */
 function rightToFollow(text: string): Right {
@@ -26,7 +30,7 @@ function rightToFollow(text: string): Right {
   return { group: group.join('.'), resource, verbs: ['get', 'list', 'watch'] };
 }
 
-/** As events tell of it: what is cluster-wide is in no namespace there, whatever a reference says. */
+/** The index key of watch events: a cluster-scoped object has no namespace, regardless of the reference. */
 const indexOf = ({ kind, namespace = '', name }: FollowObjectRef): string[] => [
   ...new Set([`${kind} ${namespace}/${name}`, `${kind} /${name}`]),
 ];
@@ -37,7 +41,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
   return defineController<ObjectKeeper>({
     name: 'object-keeper',
     for: ObjectKeeper,
-    // Our own status writes wake nobody.
+    // Own status writes trigger no reconcile.
     facts: ({ metadata, spec }) => [metadata.deletionTimestamp, spec],
     indexes: {
       [FOLLOWED]: ({ spec }) => {
@@ -46,7 +50,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
       },
     },
     dynamic: {
-      // Whether it exists, and as which object: nothing else about it matters.
+      // Only the existence and the uid of the followed object matter.
       facts: ({ metadata }) => metadata.uid,
       to: ({ metadata }, source, cache) =>
         cache

@@ -1,5 +1,5 @@
-// Definitions of kinds, read live and together: when thousands of objects end at once, they share the reads. What is
-// given was always read after it was asked for.
+// Reads CustomResourceDefinitions from the API server. Concurrent callers share a read, for when thousands of objects are
+// deleted at once. A returned CRD was always read after the call.
 
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
@@ -9,13 +9,13 @@ type Reading = Promise<CustomResourceDefinition | undefined>;
 export class Definitions {
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
-  /** By name, the uid of the definition that was there when something of its kind was first seen. */
+  /** By name, the uid of the CRD when an object of its kind was first seen. */
   readonly #first = new Map<string, string | undefined>();
 
   get(client: Client, name: string): Reading {
     const running = this.#running.get(name);
     if (running === undefined) return this.#start(client, name);
-    // That one began before this question: the next one is for everybody who asks meanwhile.
+    // The running read started before this call. The next one serves all callers that arrive until then.
     const waiting = this.#next.get(name);
     if (waiting !== undefined) return waiting;
     const next = running
@@ -28,14 +28,14 @@ export class Definitions {
     return next;
   }
 
-  /** Something of this kind exists: which definition it has is remembered, once. */
+  /** An object of this kind exists: remembers the uid of its CRD, once. */
   async note(client: Client, name: string): Promise<void> {
     if (this.#first.has(name)) return;
     const definition = await this.get(client, name);
     if (!this.#first.has(name)) this.#first.set(name, definition?.metadata.uid);
   }
 
-  /** Whether another definition was there before, in the life of this process. */
+  /** Whether this process saw a different CRD of this name before. */
   isAnother(definition: CustomResourceDefinition): boolean {
     const first = this.#first.get(definition.metadata.name ?? '');
     return first !== undefined && first !== definition.metadata.uid;

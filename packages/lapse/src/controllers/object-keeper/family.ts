@@ -1,4 +1,4 @@
-// The family `object-keeper`.
+// The controller family `object-keeper`.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';

@@ -1,5 +1,4 @@
-// What this family can say beforehand about keepers: when their time is over or, since they follow other objects, when
-// those go.
+// Forecasts keepers: when their TTL expires or, for keepers that follow an object, when that object is deleted.
 
 import type { Instant } from '@lapse/base/instant';
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
@@ -74,7 +73,7 @@ async function statementAbout(
   return ends(at, `follows ${what}: ${followed.why}${after}`);
 }
 
-/** The loss is found at `since`, and written down; what follows is decided on that. */
+/** The loss is found and recorded at `since`; the deadline follows from that. */
 function endAfterLoss(rule: FollowRule, followed: Followed, keeper: ObjectKeeper, since: Instant): Instant {
   const plan = computePlan(rule, followed, { keeper, now: since, blind: false, stamp: since });
   return plan.kind === 'delete' ? plan.since : (plan.until ?? since);
@@ -82,11 +81,11 @@ function endAfterLoss(rule: FollowRule, followed: Followed, keeper: ObjectKeeper
 
 interface Lookup {
   readonly followed: Followed;
-  /** From when on. */
+  /** When this state starts. */
   readonly since: Instant;
 }
 
-/** As lookup.ts does, on what was read: an object that vanished together with its kind may come back. */
+/** Like lookup.ts, on a snapshot: an object that disappeared together with its kind may come back. */
 class Followeds {
   readonly #outlook: Outlook;
   readonly #resources: ReadonlySet<string>;
@@ -149,7 +148,7 @@ class Followeds {
   }
 }
 
-/** As an operator names it: `configmaps`, `runs.example.com`. */
+/** The resource as in the configuration: `configmaps`, `runs.example.com`. */
 const resourceText = ({ resource, group }: Kind): string =>
   group === '' ? resource : `${resource}.${group}`;
 

@@ -1,5 +1,5 @@
-// What became of the object a keeper follows. A watch says that it exists; that it is gone only a live read says, and
-// only while its kind is defined as it was: an object that vanished together with its kind may come back.
+// Determines the state of the object that a keeper follows. A watch shows that it exists. Only a live read shows that it
+// is gone, and only if its CRD did not change: an object that disappeared together with its kind may come back.
 
 import { parseTime } from '@lapse/base/instant';
 import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '@lapse/kube/api/kind';
@@ -17,7 +17,7 @@ export type FollowRule = Extract<Rule, { kind: 'follow' }>;
 
 export interface Found {
   readonly followed: Followed;
-  /** No watch tells of changes. */
+  /** No watch reports changes. */
   readonly blind: boolean;
 }
 
@@ -26,7 +26,7 @@ const EXISTS: Followed = { kind: 'exists' };
 
 export interface LookupOptions {
   readonly definitions: Definitions;
-  /** Set: nothing outside is watched. */
+  /** Set: only this namespace is watched. */
   readonly namespace?: string;
 }
 
@@ -57,24 +57,24 @@ export async function lookup(
   const question: Question = { pass, kind, key, rule, keeper };
   const seen = view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid;
   const followed = seen ? EXISTS : await confirm(question, options.definitions);
-  // Only to tell definitions apart later; without it their times still do.
+  // Only used to recognize a new CRD later; without it the creation times are compared.
   if (followed.kind === 'exists' && isDefined(kind))
     await options.definitions.note(pass.client, definitionOf(kind)).catch(() => {});
   return { followed, blind };
 }
 
-/** In the version that is named, or in another: a version may be retired while its objects live on. */
+/** Looks for the named version first, then for any other: a version may be removed while its objects still exist. */
 async function findKind(pass: Pass, { ref, group, version }: FollowRule): Promise<ServedKind | undefined> {
   const { discovery } = pass.client;
   const query = { group, kind: ref.kind };
   return (await discovery.find({ ...query, version })) ?? discovery.find(query);
 }
 
-/** Kinds of groups without a dot are Kubernetes' own. */
+/** Whether the kind may have a CRD: groups without a dot are built in. */
 export const isDefined = ({ group }: Kind): boolean => group.includes('.');
 export const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
 
-/** One watch per kind, however many keepers follow objects of it. */
+/** One watch per kind, regardless of the number of keepers. */
 function watch(
   pass: Pass,
   kind: Kind<PartialObject>,
@@ -102,8 +102,8 @@ async function confirm(question: Question, definitions: Definitions): Promise<Fo
     return await confirmGone(question, definitions);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
-    // A 404 that does not name the object: its kind is not there any more, in this version at least. The next look asks
-    // for the others: discovery is in doubt since that answer.
+    // A 404 that does not name the object: the kind is no longer served, at least in this version. That answer also
+    // invalidates discovery, so the next reconcile looks for other versions.
     if (error.code === 404)
       return unclear(KeeperReason.KindNotServed, `${rule.ref.apiVersion} ${rule.ref.kind} is not served`);
     return unclear(KeeperReason.LookupRefused, `the followed object cannot be read: ${error.message}`);
@@ -118,14 +118,14 @@ const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
     ? EXISTS
     : { kind: 'lost', why: `another ${ref.kind} has the name ${ref.name} (uid ${live.metadata.uid})` };
 
-/** The server says that there is no such object. It counts unless the kind itself went away, or came back since. */
+/** The API server reports that the object does not exist. This counts unless the CRD was deleted or recreated. */
 async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
   const { pass, kind, rule, keeper } = question;
   const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
   if (!isDefined(kind)) return gone;
   const definition = await definitions.get(pass.client, definitionOf(kind));
   if (definition === undefined) {
-    // Built in, aggregated, or just removed: in that case this read finds no such kind.
+    // The kind is built in or aggregated, or its CRD was just deleted. In the last case this read fails.
     const live = await getLive(question);
     return live === undefined ? gone : isFollowed(live, rule);
   }
@@ -139,7 +139,7 @@ async function confirmGone(question: Question, definitions: Definitions): Promis
   return gone;
 }
 
-/** Times have whole seconds: within one, what this process has seen decides. */
+/** Timestamps have whole seconds: within the same second, the uids that this process saw decide. */
 function isYounger(
   definition: CustomResourceDefinition,
   keeper: ObjectKeeper,
@@ -149,7 +149,7 @@ function isYounger(
   return order === 'after' || (order === 'same second' && definitions.isAnother(definition));
 }
 
-/** Whether a kind was defined before or after a keeper was made. */
+/** Whether a CRD was created before or after a keeper. */
 export function computeOrder(
   definition: KubeObject,
   keeper: ObjectKeeper,

@@ -1,4 +1,4 @@
-// One keeper: what its spec asks for, what became of the object it follows, and what follows from both.
+// Reconciles one keeper: reads its spec, looks up the followed object, and keeps or deletes the keeper.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -17,7 +17,7 @@ import { computeStatusPatch } from './status.ts';
 export interface KeeperOptions extends LookupOptions {
   readonly deletes: GuardedDeletes;
   readonly guard: Pick<SkewGuard, 'stamp'>;
-  /** Resources of other kinds that keepers may follow, for the rights it takes. */
+  /** Resources of other kinds that keepers may follow; used for the RBAC rules. */
   readonly follow?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ async function deleteKeeper(
   since: Instant,
   deletes: GuardedDeletes,
 ): Promise<Outcome> {
-  /** The loss was confirmed a moment ago; what may have changed is what the keeper is asked to do. */
+  /** The loss was just confirmed, so only the spec and `lostAt` of the keeper are compared. */
   const decide = (live: ObjectKeeper): Decision<'changed'> =>
     live.status?.lostAt === keeper.status?.lostAt &&
     equal(live.spec as Json | undefined, keeper.spec as Json | undefined)
@@ -61,7 +61,7 @@ async function deleteKeeper(
   return outcomeOf(deletion, () => again('the keeper changed'));
 }
 
-/** The outcome when the status could not be written; undefined when it stands as it should. */
+/** The outcome if the status could not be written; undefined if the status is up to date. */
 async function patchStatus(
   pass: Pass,
   keeper: ObjectKeeper,

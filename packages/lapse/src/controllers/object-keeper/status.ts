@@ -1,5 +1,5 @@
-// The status of a keeper in words, and whether it differs from what is written. Times of transition move only when a
-// condition does, so that looking twice writes once.
+// Builds the status of a keeper and compares it with the stored one. Transition times change only with the status of the
+// condition, so that a second reconcile writes nothing.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -7,19 +7,19 @@ import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import type { KeeperPhase, ObjectKeeper, ObjectKeeperStatus } from '#api/objectKeeper';
 import { KeeperCondition, type KeeperReason } from '#api/storage/conditions';
 
-export interface Say {
+export interface StatusContent {
   readonly phase: KeeperPhase;
   /** The condition Active. */
   readonly active: 'True' | 'False' | 'Unknown';
   readonly reason: KeeperReason;
   readonly message: string;
   readonly lostAt?: string;
-  /** The time after a loss is running: the condition TTLActive. */
+  /** The TTL after a loss has started: the condition TTLActive. */
   readonly counting?: boolean;
 }
 
-export function statusOf({ status }: ObjectKeeper, say: Say, now: Instant): ObjectKeeperStatus {
-  const { phase, active, reason, message, lostAt, counting = false } = say;
+export function statusOf({ status }: ObjectKeeper, content: StatusContent, now: Instant): ObjectKeeperStatus {
+  const { phase, active, reason, message, lostAt, counting = false } = content;
   const condition = (type: string, value: string): Condition => {
     const before = status?.conditions?.find((found) => found.type === type);
     const since = before?.status === value ? before.lastTransitionTime : undefined;
@@ -30,7 +30,7 @@ export function statusOf({ status }: ObjectKeeper, say: Say, now: Instant): Obje
   return { phase, message, conditions, ...(lostAt === undefined ? {} : { lostAt }) };
 }
 
-/** The merge patch that leads to a status; undefined when it is there already. */
+/** The merge patch to the wanted status; undefined if the status is already the same. */
 export function computeStatusPatch(keeper: ObjectKeeper, wanted: ObjectKeeperStatus): JsonObject | undefined {
   if (equal(keeper.status as Json | undefined, wanted as unknown as Json)) return undefined;
   return { status: { ...(wanted as unknown as JsonObject), lostAt: wanted.lostAt ?? null } };

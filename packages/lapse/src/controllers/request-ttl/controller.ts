@@ -1,5 +1,5 @@
-// Deletes requests that have ended, exactly when their TTL is over. What upstream calls a scanner: it lists (from the
-// cache) and deletes, and does nothing else; here each request is a key with a deadline instead of a loop over all.
+// Deletes ended requests at the deadline of their TTL. The upstream controller is a scanner: it lists (from the cache) and
+// deletes in a loop. Here each request is a key with a deadline.
 
 import { parseTime, plus } from '@lapse/base/instant';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
@@ -12,7 +12,7 @@ import { reconcileTtl } from './reconcile.ts';
 
 export interface RequestTtlOptions<T extends RequestObject> {
   readonly rules: RequestRules<T>;
-  /** With `onConflict: 'leave'`: there is no right to read single objects. */
+  /** Must have `onConflict: 'leave'`: the controller has no permission to get single objects. */
   readonly deletes: GuardedDeletes;
   readonly namespace?: string;
 }

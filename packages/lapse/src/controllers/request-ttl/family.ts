@@ -1,5 +1,5 @@
-// The family `request-ttl`: one controller per kind of request, in scanner mode. Where the annotation decides, the
-// controllers of the requests do it themselves and there is nothing to add.
+// The controller family `request-ttl`: one controller per kind of request, in scanner mode. In annotation mode, the
+// controllers of the requests delete them, and this family has no controllers.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
@@ -18,7 +18,7 @@ import type { Family, Services } from '../family.ts';
 import { requestTtlController, requestTtlName } from './controller.ts';
 import { foreseeRequestTtl } from './foresee.ts';
 
-/** Every kind of request, and the annotation that tells its TTL. */
+/** All kinds of requests, with the annotation that contains the TTL. */
 const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
   { custom: volumeCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
   { custom: volumeRestoreRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
@@ -34,11 +34,11 @@ function controllerOf(
   const { kind } = request.custom;
   const name = requestTtlName(kind.resource);
   const metrics = deletionMetrics(registry, name, () => clock.now());
-  // Reading first would need a right that this controller does without.
-  const { rereadFirst: _, ...asked } = services.deletion?.(name) ?? {};
+  // A read before the DELETE needs the permission to get, which this controller does not have.
+  const { rereadFirst: _, ...deletionOptions } = services.deletion?.(name) ?? {};
   return requestTtlController<RequestObject>({
     rules: { kind, annotationKey: request.annotationKey, ttl },
-    deletes: new GuardedDeletes({ clock, guard, metrics, onConflict: 'leave', ...asked }),
+    deletes: new GuardedDeletes({ clock, guard, metrics, onConflict: 'leave', ...deletionOptions }),
     ...(namespace === undefined ? {} : { namespace }),
   }) as ControllerDefinition;
 }

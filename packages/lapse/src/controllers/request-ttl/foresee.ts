@@ -1,5 +1,4 @@
-// What this family can say beforehand: when requests go that have ended. Where the annotation decides, the controllers of
-// the requests do it, and say so.
+// Forecasts when ended requests are deleted. In annotation mode, the families of the requests forecast it.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { RequestObject } from '#api/storage/request';

@@ -1,4 +1,4 @@
-// One request: nothing, a wait, or a delete.
+// Reconciles one request: does nothing, waits, or deletes it.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, minutes, plus } from '@lapse/base/instant';
@@ -10,8 +10,8 @@ import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
 import type { RequestRules } from '#requests/rules';
 import { computeScannedExpiry, type RequestExpiry } from '#requests/ttl';
 
-/** However far the deadline is, it is looked at this often. */
-const SAFETY = minutes(5);
+/** The maximum interval between evaluations, regardless of the deadline. */
+const MAX_INTERVAL = minutes(5);
 
 export async function reconcileTtl<T extends RequestObject>(
   pass: Pass,
@@ -40,8 +40,8 @@ function kept(expiry: RequestExpiry, now: Instant): Outcome {
     case 'expired':
       return settled();
     case 'waiting': {
-      const look = plus(now, SAFETY);
-      return expiry.until <= look ? waitUntil(expiry.until, 'request ttl') : waitUntil(look, 'safety look');
+      const next = plus(now, MAX_INTERVAL);
+      return expiry.until <= next ? waitUntil(expiry.until, 'request ttl') : waitUntil(next, 'safety look');
     }
     default:
       return assertNever(expiry);
