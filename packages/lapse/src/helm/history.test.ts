@@ -1,4 +1,4 @@
-// Which revisions of a history are unpacked, and how much of it at most.
+// Tests which revisions of a history are unpacked, and the total limit.
 
 import { gzipSync } from 'node:zlib';
 import { encodeBase64, utf8 } from '@lapse/base/codec';
@@ -18,7 +18,7 @@ function stored(given: ReleaseFixture, payload?: string): Stored {
   return payload === undefined ? read : { ...read, payload };
 }
 
-/** A payload of a few kilobytes that unpacks to this many MiB; its status contradicts its label. */
+/** A payload of a few kilobytes that unpacks to this many MiB. Its status contradicts its label. */
 const bomb = (revision: number, mebibytes: number): string =>
   encodeBase64(
     gzipSync(
@@ -41,7 +41,7 @@ const overLimit = (history: readonly Revision[]): number[] =>
   history.filter(({ decoded }) => decoded.kind === 'corrupt' && decoded.isOverLimit).map((r) => r.revision);
 
 describe('a history', () => {
-  test('of 64 revisions that say they are deployed has only the newest unpacked', async () => {
+  test('of 64 revisions with the label deployed has only the newest unpacked', async () => {
     const revisions = Array.from({ length: 64 }, (_, i) => stored({ revision: i + 1 }));
     expect(opened(await openHistory(revisions, RELEASE))).toEqual([64]);
   });
@@ -56,7 +56,7 @@ describe('a history', () => {
     expect(opened(await openHistory(revisions, RELEASE))).toEqual([3, 4]);
   });
 
-  test('is unpacked up to a total, and an older revision that could not be read keeps the release', async () => {
+  test('is unpacked up to a total limit, and a revision beyond it makes the uninstall plan corrupt', async () => {
     const bombs = Array.from({ length: 8 }, (_, i) =>
       stored({ revision: i + 1, status: 'deployed' }, bomb(i + 1, 7)),
     );
@@ -70,7 +70,7 @@ describe('a history', () => {
     });
   });
 
-  test('is read in the order of its revisions, whatever the order it came in', async () => {
+  test('is returned in revision order, regardless of the input order', async () => {
     const revisions = [3, 1, 2].map((revision) => stored({ revision }));
     const history = await openHistory(revisions, RELEASE);
     expect(history.map(({ revision }) => revision)).toEqual([1, 2, 3]);
@@ -81,7 +81,7 @@ describe('a manifest', () => {
   const planOf = async (manifest: string) =>
     planUninstall(await openHistory([stored({ revision: 1, manifest })], RELEASE), instant(0));
 
-  test('with a CustomResourceDefinition of two megabytes is read for what it names', async () => {
+  test('with a CustomResourceDefinition of two megabytes yields all of its objects', async () => {
     const big = `spec:\n${'  a:\n    type: string\n'.repeat(100_000)}`;
     const plan = await planOf(`${document('ConfigMap', 'a', big)}${document('Secret', 'b')}`);
     expect(plan.kind === 'uninstall' && plan.steps.removals.map(({ name }) => name).sort()).toEqual([
@@ -93,17 +93,14 @@ describe('a manifest', () => {
   test.each([
     ['a flow list of 50,000 items', `kind: A\n"x": [${'[],'.repeat(50_000)}]\n`],
     ['a List of 50,000 empty items', `kind: List\napiVersion: v1\nitems:\n${'- {}\n'.repeat(50_000)}`],
-    ['aliases that multiply', aliases(9)],
-    [
-      'more metadata than any release has',
-      document('ConfigMap', 'a', `  labels:\n${'    a: b\n'.repeat(30_000)}`),
-    ],
+    ['aliases that expand exponentially', aliases(9)],
+    ['more metadata than the limit', document('ConfigMap', 'a', `  labels:\n${'    a: b\n'.repeat(30_000)}`)],
   ])('with %s is refused', async (_, manifest) => {
     const plan = await planOf(manifest);
     expect(plan).toMatchObject({ kind: 'corrupt' });
   });
 
-  test('that uses an anchor of a part that is cut is read in full', async () => {
+  test('with an anchor in a field that is cut is parsed as a whole', async () => {
     const plan = await planOf(
       'apiVersion: v1\nkind: ConfigMap\ndata: &data\n  name: shared\nmetadata: *data\n',
     );

@@ -1,5 +1,5 @@
-// The manifest of a release as objects: documents split as Helm splits them, Lists taken apart, and of each object only
-// what is needed to find it and to know what the chart says about its removal. Everything else is thrown away.
+// Parses the manifest of a release into objects. Splits documents like Helm, expands Lists, and keeps only the identity
+// and the resource policy of each object.
 
 import { nextTurn } from '@lapse/base/turn';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -7,14 +7,14 @@ import { boundedYaml, countYamlNodes } from '@lapse/kube/api/yamlLimits';
 import { parseDocument } from 'yaml';
 import { skimDocument } from './skimDocument.ts';
 
-/** An object a manifest speaks of. */
+/** An object in a manifest. */
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Empty: the release's. */
+  /** Empty: the namespace of the release. */
   readonly namespace: string;
   readonly name: string;
-  /** Must stay when the release goes. */
+  /** The object is kept when the release is uninstalled. */
   readonly keep: boolean;
 }
 
@@ -24,7 +24,7 @@ export type Manifest =
 
 const MOST_OBJECTS = 5000;
 const MOST_DOCUMENT = 4 * 2 ** 20;
-/** What is left of a document when all but the object's identity is cut; a hundred milliseconds of parsing. */
+/** Limit for a document that is cut down to the object's identity. Corresponds to a hundred milliseconds of parsing. */
 const MOST_NODES_PER_DOCUMENT = 20_000;
 const MOST_NODES = 100_000;
 const NODES_PER_TURN = 2000;
@@ -37,7 +37,7 @@ const POLICY = 'helm.sh/resource-policy';
 export const splitDocuments = (manifest: string): string[] =>
   manifest.split(/^---[ \t]*/m).filter((document) => document.trim() !== '');
 
-/** All or nothing: a document that cannot be read makes the whole manifest corrupt, as for Helm. */
+/** An unreadable document makes the whole manifest corrupt, as in Helm. */
 export function parseManifest(manifest: string): Manifest {
   const steps = parseInSteps(manifest);
   let step = steps.next();
@@ -45,7 +45,7 @@ export function parseManifest(manifest: string): Manifest {
   return step.value;
 }
 
-/** The same, for manifests that others wrote: other work gets its turn in between. */
+/** Like `parseManifest`, for untrusted manifests: yields to other work between documents. */
 export async function parseManifestInTurns(manifest: string): Promise<Manifest> {
   const steps = parseInSteps(manifest);
   let nodes = 0;
@@ -58,7 +58,7 @@ export async function parseManifestInTurns(manifest: string): Promise<Manifest> 
   }
 }
 
-/** Gives the number of nodes of each document that was parsed. */
+/** Yields the number of nodes of each parsed document. */
 function* parseInSteps(manifest: string): Generator<number, Manifest, void> {
   const objects: ManifestObject[] = [];
   const documents = splitDocuments(manifest);
@@ -79,7 +79,7 @@ function* parseInSteps(manifest: string): Generator<number, Manifest, void> {
 
 const tooLarge: Manifest = { kind: 'corrupt', why: 'the manifest is larger than any release' };
 
-/** The part of a document that says which object it is, or, where that cannot be cut out, the whole. */
+/** Parses the identity fields of a document, or the whole document if they cannot be cut out. */
 function readDocument(document: string): { readonly json: Json; readonly nodes: number } | undefined {
   for (const text of [skimDocument(document), document]) {
     const nodes = text === undefined ? 0 : countYamlNodes(text);
@@ -94,13 +94,13 @@ const tooMany: Manifest = {
   why: `the manifest has more than ${MOST_OBJECTS} objects`,
 };
 
-/** Helm sorts its documents by name, as texts: the tenth comes before the second. */
+/** Helm sorts documents by name as strings: the tenth comes before the second. */
 const asHelmSorts = (documents: readonly string[]): [number, string][] =>
   documents
     .map((document, index): [number, string] => [index, document])
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
-/** One document as JSON; undefined when it is no YAML, or YAML made to hurt. */
+/** One document as JSON; undefined if it is not YAML or exceeds the limits. */
 export function parseYamlDocument(text: string): Json | undefined {
   if (text.length > MOST_DOCUMENT || nestsDeeply(text)) return undefined;
   try {
@@ -113,7 +113,7 @@ export function parseYamlDocument(text: string): Json | undefined {
   }
 }
 
-/** Brackets that nest deeper than any chart's, or indentation that does. */
+/** Whether brackets or indentation nest deeper than in any real chart. */
 function nestsDeeply(text: string): boolean {
   let depth = 0;
   for (const ch of text) {
@@ -134,14 +134,14 @@ interface Within {
   readonly depth: number;
 }
 
-/** Adds the object, or the items of a List; what a chart says about a List holds for its items too. */
+/** Adds the object, or the items of a List. The resource policy of a List also applies to its items. */
 function collect(json: Json, within: Within, into: ManifestObject[]): void {
   if (!isObject(json)) return;
   const metadata = getOwn(json, 'metadata');
   const meta = isObject(metadata) ? metadata : {};
   const found = getOwn(meta, 'annotations');
   const annotations = isObject(found) ? found : {};
-  // Inside a List the word means nothing to Helm: such items are installed and removed like any other.
+  // Helm ignores the hook annotation inside a List: it installs and removes such items like any other object.
   if (within.depth === 0 && getOwn(annotations, HOOK) !== undefined) return;
   const keep = within.keep || getOwn(annotations, POLICY) !== undefined;
   const items = getOwn(json, 'items');
@@ -157,13 +157,13 @@ function collect(json: Json, within: Within, into: ManifestObject[]): void {
   into.push({ apiVersion, kind, namespace: text(meta, 'namespace'), name, keep });
 }
 
-/** Items of a `RoleList` may leave out what they are. */
+/** Adds the kind and apiVersion that the items of a `RoleList` may omit. */
 function typed(item: Json, list: JsonObject): Json {
   if (!isObject(item) || text(list, 'kind') === 'List') return item;
   const kind = text(item, 'kind') || text(list, 'kind').slice(0, -'List'.length);
   return { ...item, kind, apiVersion: text(item, 'apiVersion') || text(list, 'apiVersion') };
 }
 
-/** Whether a live object asks to stay. Values other than `keep` make Helm forget the object, so it stays as well. */
+/** Whether a live object must be kept. Helm also leaves the object behind for values other than `keep`. */
 export const asksToStay = (annotations: Readonly<Record<string, string>> | undefined): boolean =>
   annotations !== undefined && Object.hasOwn(annotations, POLICY);

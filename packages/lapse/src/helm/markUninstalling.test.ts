@@ -30,7 +30,7 @@ const unpacked = (payload: string): string => {
 };
 
 describe('a record with the status uninstalling', () => {
-  test('has the info that Helm writes, and every other byte as it was', async () => {
+  test('has the info that Helm writes, and all other bytes unchanged', async () => {
     const json: JsonObject = { ...releaseJson({ manifest: 'a: b\n' }), more: { big: 'ü' } };
     const text = unpacked(await rewritten(stored(payloadOf(json))));
     const info = {
@@ -50,13 +50,13 @@ describe('a record with the status uninstalling', () => {
   test.each<[string, ReleaseFixture]>([
     ['of some bytes', {}],
     ['of a megabyte', { manifest: '# a comment\n'.repeat(100_000) }],
-  ])('%s is unpacked as one', async (_, given) => {
+  ])('%s can be unpacked', async (_, given) => {
     const json = releaseJson(given);
     const of = stored(Buffer.from(utf8(payloadOf(json))).toString(), { driver: 'secret' });
     expect(JSON.parse(unpacked(await rewritten(of)))).toMatchObject({ ...given, name: 'shop', version: 1 });
   });
 
-  test('stays plain JSON if it was', async () => {
+  test('stays plain JSON if it was plain JSON', async () => {
     const payload = await rewritten(stored(payloadOf(releaseJson(), 'plain')));
     expect(JSON.parse(fromUtf8(decodeBase64(payload)!))).toMatchObject({ info: { status: 'uninstalling' } });
   });
@@ -65,7 +65,7 @@ describe('a record with the status uninstalling', () => {
     ['not base64', '!'],
     ['not JSON', payloadOf(utf8('x'))],
     ['without info', payloadOf({ name: 'shop' })],
-    ['with info that is no object', payloadOf({ info: [] })],
+    ['with info that is not an object', payloadOf({ info: [] })],
     ['with info that is not JSON', Buffer.from('{"info": {x}}').toString('base64')],
   ])('is not built from a payload %s', async (_, payload) => {
     expect(await buildUninstalling(stored(payload), NOW)).toBeUndefined();

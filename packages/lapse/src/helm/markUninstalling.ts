@@ -1,6 +1,6 @@
-// The record of a revision after an uninstall that left objects behind: with the status `uninstalling`, as Helm itself
-// writes it before it deletes anything. `helm list --uninstalling` then shows the release, and `helm uninstall` finishes
-// it. Only `info` changes; the bytes of everything else stay as Helm wrote them.
+// Marks the record of a revision as `uninstalling` after an uninstall that left objects behind, as Helm does before it
+// deletes anything. `helm list --uninstalling` then shows the release, and `helm uninstall` finishes it. Only `info`
+// changes; all other bytes stay as Helm wrote them.
 
 import { encodeBase64, fromUtf8, gzip, utf8 } from '@lapse/base/codec';
 import { formatTime, type Instant } from '@lapse/base/instant';
@@ -11,21 +11,21 @@ import { skimFields } from './skimJson.ts';
 import { inTurn, type Stored } from './storage.ts';
 
 export const UNINSTALLING = 'uninstalling';
-/** The words of Helm. */
+/** The description that Helm writes. */
 const DESCRIPTION = 'Deletion in progress (or silently failed)';
-/** The time of the last deployment, notes and a status; in bytes. */
+/** Maximum size of `info` in bytes: deployment time, notes and status. */
 const MOST_INFO = 2 ** 20;
-/** Compressed at once; some ten milliseconds. */
+/** Bytes that are compressed in one step; takes about ten milliseconds. */
 const CHUNK = 256 * 1024;
 const LEVEL = 6;
 
-/** A merge patch for the Secret or ConfigMap of the revision; undefined when its payload cannot be read. */
+/** A merge patch for the Secret or ConfigMap of the revision; undefined if its payload cannot be read. */
 export async function buildUninstalling(stored: Stored, now: Instant): Promise<JsonObject | undefined> {
   const payload = await inTurn(() => rewrite(stored.payload, now));
   if (payload === undefined) return undefined;
   return {
     metadata: { labels: { status: UNINSTALLING, modifiedAt: String(Math.floor(now / 1000)) } },
-    // A Secret's values are in base64 once more.
+    // The values of a Secret have a second base64 encoding.
     data: { release: stored.driver === 'secret' ? encodeBase64(utf8(payload)) : payload },
   };
 }
@@ -58,7 +58,7 @@ function parseInfo(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** Several gzip members in a row, which every reader takes for one: other work gets its turn in between. */
+/** Writes several gzip members, which readers treat as one stream. Yields to other work between the members. */
 async function pack(bytes: Uint8Array): Promise<Uint8Array> {
   const members: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += CHUNK) {

@@ -1,6 +1,6 @@
-// The order in which the objects of a release are removed: Helm's own, by kind alone (a Knative Service goes with the
-// core ones), with one difference: kinds Helm does not know go before CustomResourceDefinitions rather than last, so
-// that custom objects are removed by us and not swept away with their definition.
+// The order in which the objects of a release are deleted. Like Helm, it depends only on the kind (a Knative Service
+// counts as a core Service). One difference: kinds that Helm does not know are deleted before CustomResourceDefinitions
+// and not last, so that Lapse deletes custom resources before their CRD removes them.
 
 import type { ManifestObject } from './manifest.ts';
 
@@ -55,11 +55,11 @@ const RANK: ReadonlyMap<string, number> = new Map([
 
 const rankOf = (kind: string): number => RANK.get(kind) ?? UNKNOWN;
 
-/** Sorted for removal; objects of one kind keep their order, unknown kinds are in alphabetical order. */
+/** Sorts for deletion. Objects of one kind keep their order; unknown kinds are in alphabetical order. */
 export function inUninstallOrder(objects: readonly ManifestObject[]): ManifestObject[] {
   return [...objects].sort((a, b) => {
     const ranks = rankOf(a.kind) - rankOf(b.kind);
-    // Two different kinds of the same rank are both unknown.
+    // Two different kinds with the same rank are both unknown.
     if (ranks !== 0 || a.kind === b.kind) return ranks;
     return a.kind < b.kind ? -1 : 1;
   });

@@ -1,5 +1,5 @@
-// Whether a live object belongs to a release: only what Helm stamped on it when it was installed counts, never what a
-// manifest claims.
+// Determines whether a live object belongs to a release. Only the labels and annotations that Helm sets at installation
+// count, not the manifest.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 
@@ -20,7 +20,7 @@ export const isOwnedBy = ({ metadata }: KubeObject, { name, namespace }: Release
   own(metadata.annotations, RELEASE_NAME) === name &&
   own(metadata.annotations, RELEASE_NAMESPACE) === namespace;
 
-/** What Helm stamps on the objects of a release; for hooks and tests. */
+/** The metadata that Helm sets on the objects of a release; for hooks and tests. */
 export const ownershipOf = ({ name, namespace }: ReleaseKey) => ({
   labels: { [MANAGED_BY]: 'Helm' },
   annotations: { [RELEASE_NAME]: name, [RELEASE_NAMESPACE]: namespace },

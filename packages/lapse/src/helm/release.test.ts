@@ -11,7 +11,7 @@ const why = (payload: string) => {
 };
 
 describe('payloads', () => {
-  test('gzip and the plain JSON of long ago are the same release', async () => {
+  test('gzip and plain JSON of old Helm versions decode to the same release', async () => {
     const json = releaseJson({
       manifest: '---\nkind: X',
       hooks: [{ name: 'h', events: ['pre-delete'], weight: 3 }],
@@ -24,7 +24,7 @@ describe('payloads', () => {
     });
   });
 
-  test('Helm 3 writes empty times, Helm 4 leaves them out: both are no time', async () => {
+  test('an empty time of Helm 3 and a missing time of Helm 4 are undefined', async () => {
     for (const lastDeployed of ['', 'yesterday']) {
       const decoded = decodeRelease(payloadOf(releaseJson({ lastDeployed })));
       expect(decoded.kind === 'release' && decoded.release.lastDeployed).toBeUndefined();
@@ -34,29 +34,29 @@ describe('payloads', () => {
   const bomb = encodeBase64(gzip(new Uint8Array(17 * 2 ** 20)));
   const whole = gzip(utf8(JSON.stringify(releaseJson())));
   test.each<[string, string, string]>([
-    ['nothing', '', 'the payload is not a JSON object'],
-    ['no base64', '%%%%', 'the payload is not base64'],
-    ['too large before it is unpacked', 'A'.repeat(3 * 2 ** 20), 'the payload is larger than any release'],
-    ['a bomb', bomb, 'the payload unpacks to more than 16 MiB'],
-    ['cut short', encodeBase64(whole.subarray(0, whole.length - 9)), 'the payload is not complete gzip'],
-    ['gzip of no JSON', encodeBase64(gzip(utf8('{"name":'))), 'the payload is not a JSON object'],
+    ['an empty payload', '', 'the payload is not a JSON object'],
+    ['not base64', '%%%%', 'the payload is not base64'],
+    ['too large when packed', 'A'.repeat(3 * 2 ** 20), 'the payload is larger than any release'],
+    ['a gzip bomb', bomb, 'the payload unpacks to more than 16 MiB'],
+    ['truncated', encodeBase64(whole.subarray(0, whole.length - 9)), 'the payload is not complete gzip'],
+    ['gzip of invalid JSON', encodeBase64(gzip(utf8('{"name":'))), 'the payload is not a JSON object'],
     ['a list', payloadOf([]), 'the payload is not a JSON object'],
     ['no name', payloadOf({ version: 1, info: {} }), 'the release has no name'],
     ['a name that is a number', payloadOf({ name: 7, version: 1, info: {} }), 'the release has no name'],
     ['no revision', payloadOf({ name: 'a', info: {} }), 'the release has no revision'],
     [
-      'a revision that is half',
+      'a revision that is not an integer',
       payloadOf({ name: 'a', version: 1.5, info: {} }),
       'the release has no revision',
     ],
     ['no info', payloadOf({ name: 'a', version: 1 }), 'the release has no info'],
     [
-      'hooks that are no list',
+      'hooks that are not a list',
       payloadOf({ name: 'a', version: 1, info: {}, hooks: {} }),
       'the hooks are not a short list',
     ],
     [
-      'endless hooks',
+      'too many hooks',
       payloadOf({ name: 'a', version: 1, info: {}, hooks: Array(501).fill({}) }),
       'the hooks are not a short list',
     ],
@@ -65,7 +65,7 @@ describe('payloads', () => {
     expect(why(payload)).toBe(expected);
   });
 
-  test('prototype names in a payload are data and nothing else', async () => {
+  test('prototype names in a payload are treated as data', async () => {
     const text = `{"name":"a","version":1,"__proto__":{"manifest":"polluted"},"info":{"__proto__":{"status":"deployed"}},"hooks":[{"__proto__":{"name":"h"},"constructor":1}]}`;
     const decoded = decodeRelease(encodeBase64(utf8(text)));
     expect(decoded).toMatchObject({
@@ -76,7 +76,7 @@ describe('payloads', () => {
   });
 });
 
-describe('where releases are stored', () => {
+describe('the storage of releases', () => {
   const stored = (
     change: (object: ReturnType<typeof storedRelease>) => void,
     driver: 'secret' | 'configmap' = 'secret',
@@ -87,7 +87,7 @@ describe('where releases are stored', () => {
     return readStored(object, driver, 'shop');
   };
 
-  test('a Secret and a ConfigMap of Helm are revisions', () => {
+  test('reads Secrets and ConfigMaps of Helm as revisions', () => {
     for (const driver of ['secret', 'configmap'] as const)
       expect(stored(() => {}, driver)).toMatchObject({
         driver,
@@ -106,7 +106,7 @@ describe('where releases are stored', () => {
     ['a name without a revision', (o) => Object.assign(o.metadata, { name: 'sh.helm.release.v1.shop.v' })],
     ['revision 0', (o) => Object.assign(o.metadata, { name: 'sh.helm.release.v1.shop.v0' })],
     ['no uid', (o) => Object.assign(o.metadata, { uid: undefined })],
-  ])('%s: not a revision, neither read nor purged', (_, change) => {
+  ])('an object with %s is not a revision', (_, change) => {
     expect(stored(change)).toBeUndefined();
   });
 
@@ -114,7 +114,7 @@ describe('where releases are stored', () => {
     [{ name: 'other' }, 'the payload is of another release'],
     [{ revision: 9 }, 'the payload is of another revision'],
     [{ namespace: 'kube-system' }, 'the payload is of another namespace'],
-  ])('a payload that contradicts its place is not believed: %j', async (forged, expected) => {
+  ])('a payload that contradicts its Secret is corrupt: %j', async (forged, expected) => {
     const read = stored((object) => {
       object.data = { release: encodeBase64(utf8(payloadOf(releaseJson(forged)))) };
     })!;
@@ -122,7 +122,7 @@ describe('where releases are stored', () => {
     expect(decoded).toEqual({ kind: 'corrupt', why: expected });
   });
 
-  test('data without a payload, or with one that is no text, is corrupt and not an accident', async () => {
+  test('data without a payload, or with a payload that is not a string, is corrupt', async () => {
     for (const data of [undefined, {}, { release: 5 }, { release: '***' }]) {
       const read = stored((object) => {
         object.data = data;

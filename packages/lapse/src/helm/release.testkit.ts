@@ -1,4 +1,4 @@
-// For tests: releases as Helm would have stored them, and ones it never would.
+// For tests: releases as Helm stores them, and invalid ones.
 
 import { encodeBase64, gzip, utf8 } from '@lapse/base/codec';
 import type { KubeObject } from '@lapse/kube/api/object';

@@ -1,6 +1,6 @@
-// One revision of a Helm release, as Helm 3 and 4 store it: JSON, packed with gzip, in base64. Every user who may write
-// Secrets may write one, so nothing in it is believed before it is checked, and every size is bounded. Of the JSON only
-// the fields that an uninstall needs are built; the chart inside is skipped.
+// Decodes one revision of a Helm release as Helm 3 and 4 store it: base64 of gzip of JSON. Every user who may write
+// Secrets can write one, so everything is validated and every size is limited. Only the fields that an uninstall needs
+// are parsed; the chart is skipped.
 
 import { decodeBase64, fromUtf8, isGzip, unpackGzip } from '@lapse/base/codec';
 import { type Instant, parseTime } from '@lapse/base/instant';
@@ -30,12 +30,12 @@ export interface Release {
 
 export type Decoded =
   | { readonly kind: 'release'; readonly release: Release }
-  /** `isOverLimit`: it may be in order, but reading it would take too much. */
+  /** `isOverLimit`: not read because of a size limit; the release may be valid. */
   | { readonly kind: 'corrupt'; readonly why: string; readonly isOverLimit?: boolean };
 
-/** An object holds 1 MiB at most, so nothing real is larger. */
+/** A Kubernetes object has at most 1 MiB, so no valid payload is larger. */
 const MOST_PACKED = 2 * 2 ** 20;
-/** Charts compress about tenfold. */
+/** Charts compress by a factor of about ten. */
 const MOST_UNPACKED = 16 * 2 ** 20;
 const MOST_HOOKS = 500;
 const MOST_MANIFEST = 8 * 2 ** 20;
@@ -43,12 +43,12 @@ const MOST_HOOK_BYTES = 2 ** 20;
 const MOST_SCALAR = 4096;
 
 /**
- * Whether the manifest of a revision is all that is installed. An uninstall may have begun after a failed upgrade, so
- * `uninstalling` does not tell.
+ * Whether the manifest of a revision contains all installed objects. `uninstalling` does not count: the uninstall may
+ * have started after a failed upgrade.
  */
 export const isComplete = (status: string): boolean => status === 'deployed';
 
-/** Bytes that may still be unpacked. */
+/** The number of bytes that may still be unpacked. */
 export interface UnpackBudget {
   left: number;
 }
@@ -61,13 +61,13 @@ const corrupt = (why: string, isOverLimit = false): Corrupt => ({
   ...(isOverLimit ? { isOverLimit } : {}),
 });
 
-/** Reads a payload. */
+/** Decodes a payload. */
 export function decodeRelease(payload: string, budget?: UnpackBudget): Decoded {
   const unpacked = unpackPayload(payload, budget);
   return unpacked.kind === 'corrupt' ? unpacked : parseRelease(unpacked.bytes);
 }
 
-/** The JSON of a payload: base64 of gzip of it, or of plain JSON as releases of long ago have it. */
+/** The JSON of a payload: base64 of gzip, or base64 of plain JSON as old versions of Helm wrote it. */
 export function unpackPayload(
   payload: string,
   budget: UnpackBudget = { left: MOST_UNPACKED },
@@ -121,7 +121,7 @@ type Fields = ReadonlyMap<string, Uint8Array>;
 
 const scalar = (fields: Fields, name: string): Json | undefined => parseField(fields, name, MOST_SCALAR);
 
-/** The value of a field; undefined when it is missing, larger than `most` bytes, or not JSON. */
+/** The value of a field; undefined if it is missing, larger than `most` bytes, or not JSON. */
 function parseField(fields: Fields, name: string, most: number): Json | undefined {
   const bytes = fields.get(name);
   if (bytes === undefined || bytes.length > most) return undefined;

@@ -1,15 +1,15 @@
-// Cuts a YAML document of a manifest down to the fields that say which object it is. Charts contain documents of a
-// megabyte (a CustomResourceDefinition), of which a dozen lines are needed; parsing all of it takes seconds.
+// Cuts a YAML document of a manifest down to the fields that identify the object. A chart may contain documents of a
+// megabyte (a CustomResourceDefinition) of which a dozen lines are needed; parsing the whole document takes seconds.
 
 const WANTED = new Set(['apiVersion', 'kind', 'metadata', 'items']);
 const SPACE = 0x20;
 const KEY = /^([A-Za-z][A-Za-z0-9]*):(?=\s|$)/;
-/** Lines that belong to the field before them: deeper ones, items of a list, comments, empty ones. */
+/** Lines that continue the previous field: indented lines, list items, comments, empty lines. */
 const CONTINUES = /^(?:[ #\r\n]|-(?=\s|$)|$)/;
 
 /**
- * The document without its other fields; undefined when its outermost map is not written line by line in plain keys
- * (JSON, quoted keys, tags, several documents), and so cannot be cut safely.
+ * The document without its other fields; undefined if it cannot be cut safely because its top-level map is not in block
+ * style with plain keys (JSON, quoted keys, tags, several documents).
  */
 export function skimDocument(document: string): string | undefined {
   const kept: string[] = [];
@@ -27,7 +27,7 @@ export function skimDocument(document: string): string | undefined {
   return hasKind ? kept.join('') : undefined;
 }
 
-/** Behind the line that starts here, and behind the indented lines that follow it. */
+/** The position after the line at `from` and the indented lines that follow it. */
 function fieldEnd(document: string, from: number): number {
   let at = lineEnd(document, from);
   while (document.charCodeAt(at) === SPACE) at = lineEnd(document, at);

@@ -1,5 +1,5 @@
-// Finds the fields of a JSON object without building what is in them: a release carries its whole chart, of which
-// nothing is needed here.
+// Finds the fields of a JSON object without parsing their values: a release contains its whole chart, which is not
+// needed here.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,8 +11,8 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /**
- * The values of an object's fields as JSON text, by name; of a name that occurs twice the last. undefined when this is
- * not an object. Values are not checked: the caller parses those it needs.
+ * The fields of an object by name, with their values as JSON text. The last of duplicate names wins. Undefined if this
+ * is not an object. Values are not validated: the caller parses the ones it needs.
  */
 export function skimFields(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
   const fields = new Map<string, Uint8Array>();
@@ -49,7 +49,7 @@ function skipSpace(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind the closing quote of the string that starts here. */
+/** The position after the closing quote of the string at `from`. */
 function skipString(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(QUOTE, from + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let escapes = at;
@@ -68,7 +68,7 @@ function skipValue(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind the bracket that closes the one here. */
+/** The position after the bracket that closes the one at `from`. */
 function skipNested(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let [at, depth] = [from, 0];
@@ -79,7 +79,7 @@ function skipNested(bytes: Uint8Array, from: number): number {
       continue;
     }
     at++;
-    // Brackets of lists and of objects differ from each other in one bit.
+    // The brackets of lists and objects differ in one bit.
     const bracket = byte | 0x20;
     if (bracket === OPEN_OBJECT) depth++;
     else if (bracket === CLOSE_OBJECT && --depth === 0) return at;

@@ -1,4 +1,4 @@
-// Where Helm keeps releases: one Secret (or ConfigMap) per revision, found by labels, named after the revision.
+// Reads the storage of Helm: one Secret or ConfigMap per revision, found by labels and named after the revision.
 
 import { decodeBase64, fromUtf8 } from '@lapse/base/codec';
 import { nextTurn } from '@lapse/base/turn';
@@ -6,14 +6,14 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { type Manifest, parseManifestInTurns } from './manifest.ts';
 import { type Decoded, decodeRelease, isComplete, type Release, type UnpackBudget } from './release.ts';
 
-/** How Helm names releases. */
+/** The pattern of Helm for release names. */
 const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_NAME = 53;
 
 export const isReleaseName = (name: string): boolean =>
   name.length <= LONGEST_NAME && RELEASE_NAME.test(name);
 
-/** The two places: Helm's own names for its drivers. */
+/** The storage drivers, with Helm's names. */
 export type Driver = 'secret' | 'configmap';
 
 export const SECRET_TYPE = 'helm.sh/release.v1';
@@ -21,22 +21,22 @@ export const SECRET_TYPE = 'helm.sh/release.v1';
 /** Finds all revisions of a release, with either driver. */
 export const storageSelector = (release: string): string => `name=${release},owner=helm`;
 
-/** An object that holds one revision; its payload is not looked at yet. */
+/** An object that stores one revision. Its payload is not decoded yet. */
 export interface Stored {
   readonly driver: Driver;
   readonly name: string;
   readonly uid: string;
   readonly revision: number;
-  /** As its label says: a hint, the payload decides. */
+  /** The status label. Only a hint: the payload is authoritative. */
   readonly status: string;
   readonly payload: string;
   readonly resourceVersion?: string;
 }
 
-/** A revision and what it holds. */
+/** A revision with its decoded payload. */
 export interface Revision extends Stored {
   readonly decoded: Decoded;
-  /** The objects of its manifest, where they are known already. */
+  /** The parsed manifest, if it was parsed already. */
   readonly manifest?: Manifest;
 }
 
@@ -47,8 +47,8 @@ const revisionOf = (name: string, release: string): number | undefined => {
 };
 
 /**
- * The object as a revision of this release, or undefined when it is something else that merely has its labels: then it
- * is neither read nor purged.
+ * Reads the object as a revision of this release. Returns undefined for other objects with the same labels: they are
+ * neither read nor purged.
  */
 export function readStored(object: KubeObject, driver: Driver, release: string): Stored | undefined {
   const { name = '', uid, labels = {}, resourceVersion } = object.metadata;
@@ -67,7 +67,7 @@ export function readStored(object: KubeObject, driver: Driver, release: string):
   };
 }
 
-/** A Secret's values are in base64 once more. */
+/** The values of a Secret have a second base64 encoding. */
 function payloadOf(object: KubeObject, driver: Driver): string {
   const data = object.data as Readonly<Record<string, unknown>> | undefined;
   const value = data !== undefined && Object.hasOwn(data, 'release') ? data.release : undefined;
@@ -77,13 +77,14 @@ function payloadOf(object: KubeObject, driver: Driver): string {
   return bytes === undefined ? '' : fromUtf8(bytes);
 }
 
-/** What unpacking the revisions of one release may take, in bytes. */
+/** Limit for unpacking all revisions of one release, in bytes. */
 const MOST_PER_RELEASE = 32 * 2 ** 20;
 
 /**
- * A history with those revisions unpacked that matter: the newest, and, when that one never became complete, the last
- * one that did. Releases carry whole charts, and there may be hundreds of revisions: labels say which to open, and what
- * was opened in vain counts towards the limit of the release. One history of the process is open at a time.
+ * Unpacks the revisions that an uninstall needs: the newest and, if that one was never complete, the last complete one.
+ * A release contains its whole chart, and a history may have hundreds of revisions, so the status labels select which
+ * revisions to unpack. Revisions with a wrong label count towards the limit of the release, too. The process unpacks one
+ * history at a time.
  */
 export const openHistory = (
   history: readonly Stored[],
@@ -104,23 +105,23 @@ async function openNeeded(
   budget: UnpackBudget,
 ): Promise<Revision[]> {
   const opened: Revision[] = [];
-  let isEnough = false;
+  let isFound = false;
   for (const stored of newestFirst(history)) {
     const isNewest = opened.length === 0;
-    const matters: boolean = isNewest || (!isEnough && stored.status === 'deployed');
-    const decoded: Decoded = matters ? openWithin(stored, release, budget) : NOT_OPENED;
-    // Unpacking takes some tens of milliseconds: other work gets its turn before and after.
-    if (matters) await nextTurn();
+    const isNeeded: boolean = isNewest || (!isFound && stored.status === 'deployed');
+    const decoded: Decoded = isNeeded ? openWithin(stored, release, budget) : NOT_OPENED;
+    // Unpacking takes tens of milliseconds: yield to other work.
+    if (isNeeded) await nextTurn();
     const manifest =
       decoded.kind === 'release' ? await parseManifestInTurns(decoded.release.manifest) : undefined;
     opened.push({ ...stored, decoded, ...(manifest === undefined ? {} : { manifest }) });
     if (decoded.kind === 'corrupt') continue;
-    isEnough ||= isNewest ? needsNoOther(decoded.release) : isDeployed(decoded.release);
+    isFound ||= isNewest ? needsNoOther(decoded.release) : isDeployed(decoded.release);
   }
   return opened.reverse();
 }
 
-/** The order in which planUninstall reads them, reversed. */
+/** The reverse of the order in planUninstall. */
 const newestFirst = (history: readonly Stored[]): Stored[] =>
   [...history].sort((a, b) => b.revision - a.revision || (a.driver < b.driver ? 1 : -1));
 
@@ -139,7 +140,7 @@ function openWithin(
 
 const NOT_OPENED: Decoded = { kind: 'corrupt', why: 'not opened' };
 
-/** Unpacks a revision; a payload that speaks of another release than its place does is not believed. */
+/** Decodes a revision. A payload that names another release, revision or namespace is corrupt. */
 export function openStored(
   stored: Stored,
   release: { readonly name: string; readonly namespace: string },

@@ -30,7 +30,7 @@ describe('manifests', () => {
     ['a hook among the objects', document('Job', 'a', annotated('helm.sh/hook', 'pre-delete')), []],
     ['keep', document('Pod', 'a', annotated('helm.sh/resource-policy', '" Keep "')), ['Pod/a (keep)']],
     [
-      'a policy nobody knows: Helm forgets the object, so it stays',
+      'an unknown policy: Helm leaves the object behind, so it is kept',
       document('Pod', 'a', annotated('helm.sh/resource-policy', 'delete')),
       ['Pod/a (keep)'],
     ],
@@ -40,12 +40,12 @@ describe('manifests', () => {
       ['Pod/a', 'Pod/b (keep)'],
     ],
     [
-      'keep on a List holds for its items',
+      'keep on a List applies to its items',
       `kind: List\napiVersion: v1\nmetadata:\n${annotated('helm.sh/resource-policy', 'keep')}items:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n`,
       ['Pod/a (keep)'],
     ],
     [
-      'a RoleList whose items are silent about their kind',
+      'a RoleList whose items omit their kind',
       'kind: RoleList\napiVersion: rbac.authorization.k8s.io/v1\nitems:\n- {metadata: {name: a}}\n',
       ['Role/a'],
     ],
@@ -55,14 +55,14 @@ describe('manifests', () => {
       ['Job/a'],
     ],
     [
-      'generated names cannot be found again',
+      'objects with generated names are ignored',
       'apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n',
       [],
     ],
     ['repeated keys', 'apiVersion: v1\nkind: Pod\nkind: Service\nmetadata: {name: a}\n', ['Service/a']],
     ['not YAML', 'kind: [', 'document 0 of the manifest cannot be read'],
     [
-      'one bad document spoils all',
+      'one unreadable document makes the manifest corrupt',
       `${document('Pod', 'a')}---\n{{ oops }`,
       'document 1 of the manifest cannot be read',
     ],
@@ -74,8 +74,8 @@ describe('manifests', () => {
         .join('\n')}\n`,
       'document 0 of the manifest cannot be read',
     ],
-    ['endless brackets', '['.repeat(100_000), 'document 0 of the manifest cannot be read'],
-    ['endless indentation', '- '.repeat(10_000), 'document 0 of the manifest cannot be read'],
+    ['too many nested brackets', '['.repeat(100_000), 'document 0 of the manifest cannot be read'],
+    ['too deep indentation', '- '.repeat(10_000), 'document 0 of the manifest cannot be read'],
     ['too many documents', document('Pod', 'a').repeat(5001), 'the manifest has more than 5000 objects'],
     [
       'prototype names',
@@ -88,12 +88,12 @@ describe('manifests', () => {
     expect(names(manifest)).toEqual(expected);
   });
 
-  test('documents come in the order Helm sorts them: the tenth before the second', () => {
+  test('documents are in the order of Helm: the tenth before the second', () => {
     const many = Array.from({ length: 12 }, (_, i) => document('Pod', `p${i}`)).join('');
     expect(names(many)).toEqual([0, 1, 10, 11, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `Pod/p${i}`));
   });
 
-  test('a live object stays whatever its policy says', () => {
+  test('a live object with any resource policy is kept', () => {
     expect(asksToStay(undefined)).toBe(false);
     expect(asksToStay({})).toBe(false);
     expect(asksToStay({ 'helm.sh/resource-policy': 'keep' })).toBe(true);
@@ -101,7 +101,7 @@ describe('manifests', () => {
   });
 });
 
-test('the order of removal: by kind, unknown kinds before definitions and by name, stable within a kind', () => {
+test('objects are deleted by kind, unknown kinds before CustomResourceDefinitions and by name, stable within a kind', () => {
   const kinds = [
     'Namespace',
     'Zebra',
@@ -158,17 +158,17 @@ describe('ownership', () => {
   });
   const { labels, annotations } = ownershipOf(release);
   test.each<[string, boolean, ReturnType<typeof object>]>([
-    ['stamped by Helm', true, object(labels, annotations)],
-    ['bare', false, object()],
+    ['with the metadata of Helm', true, object(labels, annotations)],
+    ['without labels and annotations', false, object()],
     ['without the label', false, object({}, annotations)],
     [
-      'managed by somebody else',
+      'managed by another tool',
       false,
       object({ ...labels, 'app.kubernetes.io/managed-by': 'me' }, annotations),
     ],
     ['of another release', false, object(labels, { ...annotations, 'meta.helm.sh/release-name': 'other' })],
     [
-      'of the same release elsewhere',
+      'of a release with the same name in another namespace',
       false,
       object(labels, { ...annotations, 'meta.helm.sh/release-namespace': 'other' }),
     ],
@@ -187,7 +187,7 @@ describe('hooks', () => {
     deletePolicies: [],
     ...more,
   });
-  test('those of the event, by weight, then by name', async () => {
+  test('of an event run by weight, then by name', async () => {
     const hooks = [
       hook({ name: 'b', weight: 5 }),
       hook({ name: 'c', weight: -1 }),
@@ -198,20 +198,20 @@ describe('hooks', () => {
     expect(hooksFor(release, 'pre-delete').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
     expect(hooksFor(release, 'post-delete')).toEqual([]);
   });
-  test('without a policy the old object makes way; a definition never does', () => {
+  test('without a policy are deleted before creation; a CustomResourceDefinition never is', () => {
     expect(hasPolicy(hook({}), 'before-hook-creation')).toBe(true);
     expect(hasPolicy(hook({}), 'hook-succeeded')).toBe(false);
     expect(hasPolicy(hook({ deletePolicies: ['hook-succeeded'] }), 'before-hook-creation')).toBe(false);
     expect(hasPolicy(hook({ kind: 'CustomResourceDefinition' }), 'before-hook-creation')).toBe(false);
   });
-  test('a hook is one object', () => {
+  test('have exactly one object', () => {
     expect(hookObject(hook({ manifest: document('Job', 'a') }))).toMatchObject({ kind: 'Job' });
     expect(hookObject(hook({ manifest: document('Job', 'a') + document('Job', 'b') }))).toBeUndefined();
     expect(hookObject(hook({ manifest: '{' }))).toBeUndefined();
   });
 });
 
-describe('what uninstalling means', () => {
+describe('planUninstall', () => {
   const now = instant(Date.parse('2026-03-01T00:00:00Z'));
   const plan = async (...history: ReleaseFixture[]) =>
     planUninstall(
@@ -224,11 +224,11 @@ describe('what uninstalling means', () => {
     return planned.steps;
   };
 
-  test('no history: absent', async () => {
+  test('returns absent without a history', async () => {
     expect(await plan()).toEqual({ kind: 'absent' });
   });
 
-  test('the newest revision is uninstalled, all are purged, oldest first', async () => {
+  test('uninstalls the newest revision and purges all, oldest first', async () => {
     const { revision, removals, purge } = await steps(
       { revision: 10, manifest: document('Pod', 'new') },
       { revision: 2, status: 'superseded', manifest: document('Pod', 'old') },
@@ -243,7 +243,7 @@ describe('what uninstalling means', () => {
     ]);
   });
 
-  test('a failed upgrade: what it has and what the last good one has; of objects in both the newest decides', async () => {
+  test('after a failed upgrade, deletes the objects of that revision and of the last complete one; the newest decides', async () => {
     const keep = annotated('helm.sh/resource-policy', 'keep');
     const { removals, kept } = await steps(
       { revision: 1, status: 'superseded', manifest: document('Pod', 'ancient') },
@@ -254,7 +254,7 @@ describe('what uninstalling means', () => {
     expect(kept.map(({ name }) => name)).toEqual(['both']);
   });
 
-  test('the same object in another API version, or with the namespace spelled out, is one object', async () => {
+  test('treats an object in another API version, or with an explicit namespace, as the same object', async () => {
     const { removals } = await steps(
       {
         revision: 1,
@@ -271,7 +271,7 @@ describe('what uninstalling means', () => {
     expect(removals[0]!.apiVersion).toBe('apps/v1');
   });
 
-  test('a release that was uninstalled with its history kept is only purged', async () => {
+  test('only purges a release that was uninstalled with its history kept', async () => {
     const { removals, purge } = await steps({ status: 'uninstalled', manifest: document('Pod', 'a') });
     expect(removals).toEqual([]);
     expect(purge).toHaveLength(1);
@@ -281,15 +281,15 @@ describe('what uninstalling means', () => {
   test.each<[string, ReleaseFixture, string]>([
     ['a fresh upgrade', { status: 'pending-upgrade', lastDeployed: ago(9) }, 'busy'],
     ['a fresh install', { status: 'pending-install', lastDeployed: ago(0) }, 'busy'],
-    ['one exactly ten minutes old', { status: 'pending-upgrade', lastDeployed: ago(10) }, 'uninstall'],
+    ['an upgrade exactly ten minutes old', { status: 'pending-upgrade', lastDeployed: ago(10) }, 'uninstall'],
     [
-      'one that began ten minutes in the future',
+      'an upgrade that starts ten minutes in the future',
       { status: 'pending-upgrade', lastDeployed: ago(-10) },
       'busy',
     ],
-    ['one of tomorrow', { status: 'pending-upgrade', lastDeployed: ago(-1440) }, 'uninstall'],
-    ['one without a time', { status: 'pending-upgrade', lastDeployed: '' }, 'uninstall'],
-    ['an uninstall that was interrupted', { status: 'uninstalling', lastDeployed: ago(1) }, 'uninstall'],
+    ['an upgrade that starts tomorrow', { status: 'pending-upgrade', lastDeployed: ago(-1440) }, 'uninstall'],
+    ['an upgrade without a time', { status: 'pending-upgrade', lastDeployed: '' }, 'uninstall'],
+    ['an interrupted uninstall', { status: 'uninstalling', lastDeployed: ago(1) }, 'uninstall'],
   ])('%s', async (_, given, expected) => {
     const planned = await plan(given);
     expect(planned.kind).toBe(expected);
@@ -297,7 +297,7 @@ describe('what uninstalling means', () => {
       expect(planned.until).toBe(plus(instant(Date.parse(given.lastDeployed!)), minutes(10)));
   });
 
-  test('a newest revision that cannot be read, or whose manifest cannot: nothing is guessed', async () => {
+  test('returns corrupt if the newest revision or its manifest cannot be read', async () => {
     const good = revision({ revision: 1, manifest: document('Pod', 'a') });
     const bad = {
       ...revision({ revision: 2 }),
@@ -351,7 +351,7 @@ describe('what uninstalling means', () => {
       });
   });
 
-  test('what is excepted is not removed with the rest', async () => {
+  test('does not delete excepted objects', async () => {
     const history = [revision({ manifest: document('Pod', 'a') + document('Cleaner', 'me') })];
     const planned = planUninstall(history, now, ({ kind }) => kind === 'Cleaner');
     expect(planned.kind === 'uninstall' && planned.steps.removals.map(({ name }) => name)).toEqual(['a']);

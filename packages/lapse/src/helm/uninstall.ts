@@ -1,6 +1,6 @@
-// What uninstalling a release means, as data: which objects go, in which order, which stay, and which records of Helm's
-// are purged at the end. Worked out from the stored history alone; whether a live object really belongs to the release
-// is asked when it is about to be deleted.
+// Plans the uninstall of a release: which objects are deleted, in which order, which are kept, and which Helm records are
+// purged at the end. Uses only the stored history; whether a live object belongs to the release is checked just before
+// its deletion.
 
 import { type Instant, isDue, minus, minutes, plus } from '@lapse/base/instant';
 import { hooksFor } from './hooks.ts';
@@ -9,7 +9,7 @@ import { inUninstallOrder } from './order.ts';
 import { type Hook, isComplete, type Release } from './release.ts';
 import type { Driver, Revision } from './storage.ts';
 
-/** A record of Helm's that is purged when everything else is gone. */
+/** A Helm record that is purged after all objects are deleted. */
 export interface StorageRef {
   readonly driver: Driver;
   readonly name: string;
@@ -18,28 +18,28 @@ export interface StorageRef {
 }
 
 export interface UninstallSteps {
-  /** The newest revision: what is uninstalled. */
+  /** The newest revision, which is uninstalled. */
   readonly revision: number;
   readonly preDelete: readonly Hook[];
   readonly removals: readonly ManifestObject[];
   readonly kept: readonly ManifestObject[];
   readonly postDelete: readonly Hook[];
-  /** Oldest first, so that whatever interrupts the purge, the newest can still be found. */
+  /** Oldest first: if the purge is interrupted, the newest record still exists. */
   readonly purge: readonly StorageRef[];
 }
 
 export type UninstallPlan =
-  /** There is no such release: nothing to do. */
+  /** The release does not exist. */
   | { readonly kind: 'absent' }
-  /** Somebody else's install, upgrade or rollback seems to be under way. */
+  /** Another client seems to run an install, upgrade or rollback. */
   | { readonly kind: 'busy'; readonly status: string; readonly until: Instant }
   | { readonly kind: 'corrupt'; readonly why: string }
   | { readonly kind: 'uninstall'; readonly steps: UninstallSteps };
 
-/** An operation that has been pending for longer than this was left behind by somebody. */
-const PENDING = minutes(10);
+/** An operation that is pending for longer than this is considered abandoned. */
+const ABANDONED_AFTER = minutes(10);
 
-/** `except` are objects that are not removed with the rest: a Cleaner that is part of its own release. */
+/** `except`: objects that are not deleted here, for example a Cleaner that is part of its own release. */
 export function planUninstall(
   history: readonly Revision[],
   now: Instant,
@@ -59,14 +59,14 @@ export function planUninstall(
     return { kind: 'uninstall', steps: { ...NOTHING, revision: release.revision, purge } };
   const objects = objectsOf(newest, release, ascending);
   if (!Array.isArray(objects)) return { kind: 'corrupt', why: objects };
-  const ours = inUninstallOrder(objects.filter((object) => !except(object)));
+  const selected = inUninstallOrder(objects.filter((object) => !except(object)));
   return {
     kind: 'uninstall',
     steps: {
       revision: release.revision,
       preDelete: hooksFor(release, 'pre-delete'),
-      removals: ours.filter(({ keep }) => !keep),
-      kept: ours.filter(({ keep }) => keep),
+      removals: selected.filter(({ keep }) => !keep),
+      kept: selected.filter(({ keep }) => keep),
       postDelete: hooksFor(release, 'post-delete'),
       purge,
     },
@@ -75,16 +75,16 @@ export function planUninstall(
 
 const NOTHING = { preDelete: [], removals: [], kept: [], postDelete: [] };
 
-/** A pending operation counts while it is young; a time in the far future is nobody's. */
+/** When a pending operation counts as abandoned; undefined if it already does, or starts in the far future. */
 function pendingUntil({ status, lastDeployed }: Release, now: Instant): Instant | undefined {
   if (!status.startsWith('pending-') || lastDeployed === undefined) return undefined;
-  const until = plus(lastDeployed, PENDING);
-  return isDue(until, now) || minus(lastDeployed, now) > PENDING ? undefined : until;
+  const until = plus(lastDeployed, ABANDONED_AFTER);
+  return isDue(until, now) || minus(lastDeployed, now) > ABANDONED_AFTER ? undefined : until;
 }
 
 /**
- * The objects of the newest revision and, when that one never became complete (a failed upgrade), also those of the last
- * one that did: Helm itself would leave them behind. Of an object in both, the newest revision decides.
+ * The objects of the newest revision. If that revision is incomplete (a failed upgrade), also the objects of the last
+ * complete one: Helm itself would leave them behind. For an object in both, the newest revision decides.
  */
 function objectsOf(
   newest: Revision,
@@ -109,7 +109,7 @@ function manifestOf({ decoded, manifest }: Revision): Manifest {
   return manifest ?? parseManifest(decoded.release.manifest);
 }
 
-/** The last revision that became complete, or one that could not be read and may be it. */
+/** The last complete revision, or an unreadable one that may be complete. */
 function lastDeployed(history: readonly Revision[], before: number): Revision | undefined {
   return history.toReversed().find(({ decoded, revision }) => {
     if (revision >= before) return false;
@@ -117,7 +117,7 @@ function lastDeployed(history: readonly Revision[], before: number): Revision | 
   });
 }
 
-/** The same object in two API versions is one object. */
+/** The same object in two API versions has one id. */
 const idOf = ({ apiVersion, kind, namespace, name }: ManifestObject, home: string): string => {
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
