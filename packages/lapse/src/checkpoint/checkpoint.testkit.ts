@@ -15,11 +15,11 @@ export const configMap = (name: string, data: Record<string, string> = {}): Kube
   data,
 });
 
-/** Text that hardly compresses: three quarters of it remain. The same every time. */
+/** Deterministic text that hardly compresses: to three quarters of its size. */
 export const noise = (bytes: number, seed = 1): string =>
   encodeBase64(seededRandom(seed).bytes(Math.ceil((bytes * 3) / 4))).slice(0, bytes);
 
-/** All chunks of some objects; throws when one is too large. */
+/** All chunks of the objects; throws if an object is too large. */
 export function encodeAll(objects: readonly KubeObject[], most?: number): EncodedChunk[] {
   const encoder = new ChunkEncoder(most);
   const steps = [...objects.map((object) => encoder.add(object)), encoder.end()];

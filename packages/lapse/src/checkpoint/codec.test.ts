@@ -1,4 +1,4 @@
-// Objects → chunks → objects: whatever goes in comes out, cuts are where the limit is, and no damaged chunk is believed.
+// Tests encoding and decoding of chunks: round trips, chunk limits, and the detection of damaged chunks.
 
 import { encodeBase64, gzip, sha256, utf8 } from '@lapse/base/codec';
 import { equal, type Json } from '@lapse/kube/api/json';
@@ -23,7 +23,7 @@ function decodeAll(chunks: readonly EncodedChunk[]): KubeObject[] {
   });
 }
 
-describe('whatever goes in comes out', () => {
+describe('encoding and decoding preserves', () => {
   const json = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
@@ -67,7 +67,7 @@ describe('whatever goes in comes out', () => {
     ['fractions', [0.1, 1e300, -2.5e-7]],
     ['Unicode', 'Zürich 東京 🚀 \u0000 \u2028 e\u0301'],
     ['a key that is a prototype name', JSON.parse('{"__proto__":{"a":1},"constructor":2}') as Json],
-    ['digits in a text', 'x: 12345678901234567890'],
+    ['digits in a string', 'x: 12345678901234567890'],
   ])('%s', (_what, value) => {
     const object = { ...configMap('odd'), value };
     const [decoded] = decodeAll(encodeAll([object]));
@@ -81,29 +81,29 @@ describe('whatever goes in comes out', () => {
     expect(decodeAll(encodeAll([secret]))).toEqual([secret]);
   });
 
-  test('no object at all is one chunk that holds none', () => {
+  test('an empty list as one empty chunk', () => {
     const chunks = encodeAll([]);
     expect(chunks.map(({ objectsCount }) => objectsCount)).toEqual([0]);
     expect(decodeAll(chunks)).toEqual([]);
   });
 });
 
-describe('cuts', () => {
+describe('chunk limits', () => {
   const counts = (chunks: readonly EncodedChunk[]) => chunks.map(({ objectsCount }) => objectsCount);
 
-  /** The limit at which both objects fit together exactly. */
+  /** The limit at which both objects exactly fit together. */
   const two = [configMap('a', { x: noise(600, 1) }), configMap('b', { x: noise(600, 2) })];
   const together = encodeAll(two)[0]!.sizeBytes;
 
-  test('exactly at the limit they stay together', () =>
+  test('two objects that exactly fit are in one chunk', () =>
     expect(counts(encodeAll(two, together))).toEqual([2]));
-  test('one byte less, and they are split', () =>
+  test('two objects that exceed the limit by one byte are in two chunks', () =>
     expect(counts(encodeAll(two, together - 1))).toEqual([1, 1]));
 
   const one = configMap('huge', { x: noise(5000) });
   const alone = encodeAll([one])[0]!.sizeBytes;
-  test('an object that fits exactly is a chunk', () => expect(counts(encodeAll([one], alone))).toEqual([1]));
-  test('one byte more, and it is named', () => {
+  test('an object that exactly fits is a chunk', () => expect(counts(encodeAll([one], alone))).toEqual([1]));
+  test('an object that exceeds the limit by one byte is reported by name', () => {
     const encoder = new ChunkEncoder(alone - 1);
     expect(encoder.add(one)).toEqual({
       kind: 'tooLarge',
@@ -111,18 +111,18 @@ describe('cuts', () => {
       why: `compressed it has ${alone} bytes, a chunk holds ${alone - 1}`,
     });
   });
-  test('among others too', () => {
+  test('an object that is too large is also reported among other objects', () => {
     const encoder = new ChunkEncoder(alone - 1);
     encoder.add(configMap('small', { x: noise(3000, 7) }));
     expect(encoder.add(one)).toMatchObject({ kind: 'tooLarge', object: 'v1 ConfigMap default/huge' });
   });
 
-  test('the limit as it is: base64 of a full chunk is what the schema allows', () => {
+  test('base64 of a full chunk has exactly the length that the schema allows', () => {
     expect(MAX_CHUNK_BYTES).toBe(786_432);
     expect(encodeBase64(new Uint8Array(MAX_CHUNK_BYTES))).toHaveLength(1_048_576);
   });
 
-  test('every object once, in order, in chunks that are nearly full', () => {
+  test('chunks contain every object once, in order, and are nearly full', () => {
     const objects = Array.from({ length: 400 }, (_, i) =>
       configMap(`c${i}`, { x: noise(100 + (i % 7) * 50, i + 1) }),
     );
@@ -131,7 +131,7 @@ describe('cuts', () => {
     for (const { sizeBytes } of chunks.slice(0, -1)) expect(sizeBytes).toBeGreaterThan(0.75 * 8000);
   });
 
-  test('bad estimates: noise after spaces, spaces after noise', () => {
+  test('wrong estimates of the compression ratio do not exceed the limit', () => {
     const spaces = Array.from({ length: 40 }, (_, i) => configMap(`s${i}`, { x: ' '.repeat(4000) }));
     const loud = Array.from({ length: 40 }, (_, i) => configMap(`n${i}`, { x: noise(700, i + 1) }));
     for (const objects of [
@@ -145,14 +145,14 @@ describe('cuts', () => {
     }
   });
 
-  test('where the cuts are depends only on what comes after the last one', () => {
+  test('chunk boundaries depend only on the objects since the last boundary', () => {
     const objects = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, { x: noise(300, i + 1) }));
     const [first, ...rest] = encodeAll(objects, 3000);
     expect(encodeAll(objects.slice(first!.objectsCount), 3000)).toEqual(rest);
   });
 });
 
-describe('damage', () => {
+describe('damaged chunks', () => {
   const [good] = encodeAll([configMap('a'), configMap('b')]) as [EncodedChunk];
   const raw = (json: string | Uint8Array): EncodedChunk => {
     const bytes = gzip(typeof json === 'string' ? utf8(json) : json);
@@ -173,7 +173,7 @@ describe('damage', () => {
     ['no checksum', spec({ checksum: undefined }), /nobody wrote down its checksum/],
     ['another checksum', spec({ checksum: 'f'.repeat(64) }), /instead of f{64}/],
     ['not base64', spec({ data: '***' }), /not base64/],
-    ['not a text', spec({ data: 7 }), /characters or less/],
+    ['not a string', spec({ data: 7 }), /characters or less/],
     ['too long', spec({ data: 'A'.repeat(1_048_577) }), /1048576 characters or less/],
     [
       'not gzip',
@@ -181,14 +181,18 @@ describe('damage', () => {
       /cannot be unpacked: not gzip/,
     ],
     [
-      'half of it',
+      'truncated gzip',
       (() => {
         const half = Buffer.from(good.data, 'base64').subarray(0, 30);
         return spec({ data: encodeBase64(half), checksum: sha256(half) });
       })(),
       /cannot be unpacked/,
     ],
-    ['a bomb', chunkObject('mcp-1', 0, raw(new Uint8Array(MAX_OBJECT_JSON + 1))), /unpacks to more than/],
+    [
+      'a gzip bomb',
+      chunkObject('mcp-1', 0, raw(new Uint8Array(MAX_OBJECT_JSON + 1))),
+      /unpacks to more than/,
+    ],
     ['not JSON', chunkObject('mcp-1', 0, raw('[{]')), /JSON cannot be read/],
     ['not an array', chunkObject('mcp-1', 0, raw('{}')), /not an array/],
     ['fewer objects than it says', chunkObject('mcp-1', 0, raw('[]')), /holds 0 objects and counts 2/],
@@ -203,7 +207,7 @@ describe('damage', () => {
     expect(decoded.kind === 'damaged' ? decoded.why : 'believed').toMatch(why);
   });
 
-  test('what the checkpoint says counts, even where the chunk agrees with itself', () => {
+  test('a chunk with a valid checksum of its own is damaged if the checkpoint has another one', () => {
     const chunk = chunkObject('mcp-1', 0, good);
     const other = { ...expected(0), checksum: 'f'.repeat(64) };
     expect(unpackChunk(chunk, other)).toMatchObject({ kind: 'damaged' });
@@ -212,7 +216,7 @@ describe('damage', () => {
     expect(unpackChunk(chunk, right)).toMatchObject({ kind: 'payload', sizeBytes: good.sizeBytes });
   });
 
-  test('the checksums: of the gzip bytes, and of the JSON', () => {
+  test('a chunk has checksums of the gzip bytes and of the JSON', () => {
     const bytes = Buffer.from(good.data, 'base64');
     expect(good.checksum).toBe(sha256(bytes));
     const payload = unpackChunk(chunkObject('mcp-1', 0, good), expected(0));
@@ -221,14 +225,14 @@ describe('damage', () => {
 });
 
 describe('names and order', () => {
-  test('a name follows from the uid, is short enough, and is one that DNS allows', () => {
+  test('names derive from the uid and are short and valid DNS names', () => {
     const name = checkpointName('3a5c1b9e-0000-4000-8000-000000000001');
     expect(name).toMatch(/^mcp-[0-9a-f]{16}$/);
     expect(checkpointName('3a5c1b9e-0000-4000-8000-000000000001')).toBe(name);
     expect(checkpointName('3a5c1b9e-0000-4000-8000-000000000002')).not.toBe(name);
     expect(chunkName(name, 12)).toBe(`${name}-12`);
   });
-  test('by apiVersion, kind, namespace, name', () => {
+  test('objects are ordered by apiVersion, kind, namespace and name', () => {
     const id = (text: string) => {
       const [apiVersion = '', kind = '', namespace = '', name = ''] = text.split('|');
       return { apiVersion, kind, namespace, name };
@@ -254,14 +258,18 @@ describe('manifests', () => {
     metadata,
   });
   test.each<[string, object, object]>([
-    ['who wrote which field is left out', { name: 'a', managedFields: [{}] }, { name: 'a' }],
+    ['managedFields are removed', { name: 'a', managedFields: [{}] }, { name: 'a' }],
     [
-      'everything else stays',
+      'other metadata is kept',
       { name: 'a', uid: 'u', resourceVersion: '7', finalizers: ['x'] },
       { name: 'a', uid: 'u', resourceVersion: '7', finalizers: ['x'] },
     ],
-    ['the finalizer of a running snapshot goes', { finalizers: ['x', finalizer] }, { finalizers: ['x'] }],
-    ['and an empty list with it', { name: 'a', finalizers: [finalizer] }, { name: 'a' }],
+    [
+      'the finalizer of a running snapshot is removed',
+      { finalizers: ['x', finalizer] },
+      { finalizers: ['x'] },
+    ],
+    ['an empty list of finalizers is removed', { name: 'a', finalizers: [finalizer] }, { name: 'a' }],
   ])('%s', (_rule, metadata, kept) => {
     const source = claim(metadata);
     const before = structuredClone(source);

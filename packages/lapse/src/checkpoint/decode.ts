@@ -1,5 +1,5 @@
-// Chunks → objects. A chunk comes from a place where others may write: whatever it says about itself is checked, and no
-// more memory is spent on it than a chunk of ours can need.
+// Decodes chunks into objects. Other clients may write chunks, so every field is validated and the memory use is limited
+// to what a valid chunk needs.
 
 import { decodeBase64, fromUtf8, sha256, unpackGzip } from '@lapse/base/codec';
 import { isObject, type Json } from '@lapse/kube/api/json';
@@ -12,26 +12,26 @@ import {
 } from '#api/manifestCheckpointContentChunk';
 import { MAX_OBJECT_JSON } from './limits.ts';
 
-/** What the checkpoint says about one of its chunks. */
+/** The entry of a chunk in the checkpoint. */
 export interface ExpectedChunk {
   readonly checkpointName: string;
   readonly index: number;
-  /** Unset: the chunk's own is believed. */
+  /** Unset: the checksum in the chunk is used. */
   readonly checksum?: string | undefined;
   readonly objectsCount?: number | undefined;
 }
 
 export interface Damaged {
   readonly kind: 'damaged';
-  /** What is wrong, as a clause: `its checksum is …`. */
+  /** The problem as a clause: `its checksum is …`. */
   readonly why: string;
 }
 
-/** The JSON array as it was stored, byte for byte. */
+/** The stored JSON array, byte for byte. */
 export interface Payload {
   readonly kind: 'payload';
   readonly json: Uint8Array;
-  /** Of the gzip bytes. */
+  /** Size of the gzip bytes. */
   readonly sizeBytes: number;
   readonly checksum: string;
 }
@@ -44,7 +44,7 @@ export interface Manifests {
 
 const damaged = (why: string): Damaged => ({ kind: 'damaged', why });
 
-/** Checks that it is the chunk it should be, and unpacks it. */
+/** Validates the identity and checksum of the chunk and unpacks it. */
 export function unpackChunk(
   chunk: ManifestCheckpointContentChunk,
   expected: ExpectedChunk,
@@ -88,7 +88,7 @@ function checksumProblem(is: string, { checksum }: ChunkSpec, expected: Expected
   return undefined;
 }
 
-/** Unpacks and reads it: as many objects as it says, each with a type and metadata. Integers are exact. */
+/** Unpacks and parses a chunk. Validates the number of objects, their types and metadata. Integers are exact. */
 export function decodeChunk(
   chunk: ManifestCheckpointContentChunk,
   expected: ExpectedChunk,
@@ -109,7 +109,7 @@ export function decodeChunk(
   return { kind: 'manifests', objects: value as unknown as KubeObject[], payload };
 }
 
-// An integer of 16 digits or more may be beyond 2^53. A match inside a string only costs time.
+// An integer of 16 digits or more may exceed 2^53. A match inside a string only costs time.
 const LONG_INTEGER = /[:[,]\s*-?\d{16}/;
 
 const parseManifests = (text: string): Json =>

@@ -1,6 +1,6 @@
-// How deep an object may be nested, counted level by level: whoever walks it afterwards may use recursion.
+// Limits the nesting depth of an object, without recursion, so that later code may use recursion.
 
-/** No schema that an API server accepts comes near it. */
+/** No schema that an API server accepts is nested nearly as deep. */
 const MAX_DEPTH = 1000;
 
 export function isTooDeep(value: unknown): boolean {

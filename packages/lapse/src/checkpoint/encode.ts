@@ -1,9 +1,9 @@
-// Objects → chunks. Objects come one by one, in order; a chunk is handed out as soon as it is full. Each chunk is an
-// independent gzip of its own JSON array.
+// Encodes objects into chunks. Objects are added one by one, in order; a chunk is returned as soon as it is full. Each
+// chunk is an independent gzip of its own JSON array.
 //
-// How full a chunk is can only be told by compressing it. Compressing after every object would cost n² work, so it is
-// done where the estimate says that the chunk is nearly full: the ratio measured last time tells when to look again.
-// Where the cuts are depends on nothing but the objects since the last cut.
+// Only compression shows how full a chunk is. Compressing after every object would cost n² work. Instead, the last
+// measured compression ratio estimates when the chunk is nearly full, and only then is it compressed. The chunk
+// boundaries depend only on the objects since the last boundary.
 
 import { encodeBase64, gzip, sha256, utf8 } from '@lapse/base/codec';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -16,15 +16,15 @@ export interface EncodedChunk {
   /** base64(gzip(JSON array)). */
   readonly data: string;
   readonly objectsCount: number;
-  /** Of the gzip bytes. */
+  /** Size of the gzip bytes. */
   readonly sizeBytes: number;
   /** SHA-256 of the gzip bytes, in hexadecimal. */
   readonly checksum: string;
-  /** SHA-256 of the JSON: the same whatever compressed it. */
+  /** SHA-256 of the JSON: independent of the compression. */
   readonly payloadChecksum: string;
 }
 
-/** An object that fits into no chunk. */
+/** An object that does not fit into a chunk. */
 export interface TooLarge {
   readonly kind: 'tooLarge';
   /** `v1 ConfigMap shop/huge`. */
@@ -34,7 +34,7 @@ export interface TooLarge {
 
 export type Encoded = { readonly kind: 'chunks'; readonly chunks: readonly EncodedChunk[] } | TooLarge;
 
-interface Held {
+interface PendingObject {
   readonly object: string;
   readonly text: string;
   readonly bytes: number;
@@ -46,49 +46,49 @@ interface Packed {
   readonly gzip: Uint8Array;
 }
 
-// Compressing n bytes yields at most n plus this share plus a header: below, no look is needed.
+// Compressing n bytes yields at most n * WORST + HEADER bytes. Below that, no measurement is needed.
 const WORST = 1.001;
 const HEADER = 64;
-/** A chunk this full is closed: the rest is not worth another look. */
+/** A chunk that is at least this full is closed. */
 const FULL = 0.9;
 const AIM = 0.95;
 const BRACKETS = 2;
 
 export class ChunkEncoder {
-  /** Of gzip bytes in a chunk. */
+  /** Maximum number of gzip bytes in a chunk. */
   readonly #most: number;
-  #held: Held[] = [];
-  /** Bytes of the JSON array of what is held. */
+  #pending: PendingObject[] = [];
+  /** Size of the JSON array of the pending objects. */
   #json = BRACKETS;
-  #lookAt: number;
-  /** The longest beginning of what is held that is known to fit. */
+  #measureAt: number;
+  /** The longest prefix of the pending objects that is known to fit. */
   #fits: Packed | undefined;
   #emitted = 0;
 
   constructor(most: number = MAX_CHUNK_BYTES) {
     this.#most = most;
-    this.#lookAt = this.#safe();
+    this.#measureAt = this.#safe();
   }
 
-  /** Takes the next object; answers with the chunks that became full by it. After `tooLarge` there is no going on. */
+  /** Adds the next object and returns the chunks that it completes. After `tooLarge` the encoder must not be used. */
   add(object: KubeObject): Encoded {
-    const held = hold(object);
-    if ('kind' in held) return held;
+    const pending = serialize(object);
+    if ('kind' in pending) return pending;
     const chunks: EncodedChunk[] = [];
-    if (this.#held.length > 0 && this.#json + held.bytes + 1 > MAX_CHUNK_JSON) {
+    if (this.#pending.length > 0 && this.#json + pending.bytes + 1 > MAX_CHUNK_JSON) {
       const problem = this.#flush(chunks);
       if (problem !== undefined) return problem;
     }
-    this.#held.push(held);
-    this.#json += held.bytes + 1;
-    while (this.#json > this.#lookAt) {
-      const problem = this.#look(chunks);
+    this.#pending.push(pending);
+    this.#json += pending.bytes + 1;
+    while (this.#json > this.#measureAt) {
+      const problem = this.#measure(chunks);
       if (problem !== undefined) return problem;
     }
     return { kind: 'chunks', chunks };
   }
 
-  /** The rest. Of no objects at all, one chunk that holds none. */
+  /** Returns the remaining chunks. Without any object, one empty chunk. */
   end(): Encoded {
     const chunks: EncodedChunk[] = [];
     const problem = this.#flush(chunks);
@@ -98,41 +98,41 @@ export class ChunkEncoder {
   }
 
   #flush(chunks: EncodedChunk[]): TooLarge | undefined {
-    while (this.#held.length > 0) {
-      const whole = pack(this.#held);
+    while (this.#pending.length > 0) {
+      const whole = pack(this.#pending);
       const problem = this.#isFitting(whole) ? void chunks.push(this.#emit(whole)) : this.#cut(whole, chunks);
       if (problem !== undefined) return problem;
     }
     return undefined;
   }
 
-  /** Compresses what is held: closes a chunk, or says when to look again. */
-  #look(chunks: EncodedChunk[]): TooLarge | undefined {
-    const whole = pack(this.#held);
+  /** Compresses the pending objects. Closes a chunk, or sets the size at which to measure again. */
+  #measure(chunks: EncodedChunk[]): TooLarge | undefined {
+    const whole = pack(this.#pending);
     if (!this.#isFitting(whole)) return this.#cut(whole, chunks);
     if (whole.gzip.length >= FULL * this.#most) chunks.push(this.#emit(whole));
     else {
       this.#fits = whole;
-      // Beyond what a chunk may hold uncompressed, `add` closes it.
-      this.#lookAt = Math.max(this.#json, Math.floor((this.#json * AIM * this.#most) / whole.gzip.length));
+      // The limit of uncompressed JSON is checked in `add`.
+      this.#measureAt = Math.max(this.#json, Math.floor((this.#json * AIM * this.#most) / whole.gzip.length));
     }
     return undefined;
   }
 
-  /** Too much is held: a beginning of it becomes a chunk. Guesses by the ratio first, then halves. */
+  /** The pending objects do not fit: makes a chunk of a prefix. The first guess uses the ratio, then it halves. */
   #cut(whole: Packed, chunks: EncodedChunk[]): TooLarge | undefined {
     let best = this.#fits;
     let high = whole.count;
     let guess = this.#countWithin((this.#json * AIM * this.#most) / whole.gzip.length);
     for (let low = best?.count ?? 0; high - low > 1; guess = low + ((high - low) >> 1)) {
-      const tried = pack(this.#held.slice(0, Math.min(Math.max(guess, low + 1), high - 1)));
+      const tried = pack(this.#pending.slice(0, Math.min(Math.max(guess, low + 1), high - 1)));
       if (this.#isFitting(tried)) {
         best = tried;
         break;
       }
       high = tried.count;
     }
-    if (best === undefined) return this.#tooLarge(this.#held[0]!);
+    if (best === undefined) return this.#tooLarge(this.#pending[0]!);
     chunks.push(this.#emit(best));
     return undefined;
   }
@@ -141,31 +141,31 @@ export class ChunkEncoder {
     return length <= this.#most;
   }
 
-  #tooLarge(held: Held): TooLarge {
-    const { length } = pack([held]).gzip;
+  #tooLarge(pending: PendingObject): TooLarge {
+    const { length } = pack([pending]).gzip;
     const why = `compressed it has ${length} bytes, a chunk holds ${this.#most}`;
-    return { kind: 'tooLarge', object: held.object, why };
+    return { kind: 'tooLarge', object: pending.object, why };
   }
 
-  /** JSON that fits however badly it compresses. */
+  /** The size of JSON that always fits, even if it does not compress. */
   #safe(): number {
     return Math.floor((this.#most - HEADER) / WORST);
   }
 
-  /** How many objects from the beginning have no more JSON than this. */
+  /** The length of the longest prefix whose JSON has at most this size. */
   #countWithin(bytes: number): number {
     let sum = BRACKETS;
-    const beyond = this.#held.findIndex((held) => {
-      sum += held.bytes + 1;
+    const beyond = this.#pending.findIndex((pending) => {
+      sum += pending.bytes + 1;
       return sum > bytes;
     });
-    return beyond === -1 ? this.#held.length : beyond;
+    return beyond === -1 ? this.#pending.length : beyond;
   }
 
   #emit(packed: Packed): EncodedChunk {
-    this.#held = this.#held.slice(packed.count);
-    this.#json = this.#held.reduce((sum, { bytes }) => sum + bytes + 1, BRACKETS);
-    this.#lookAt = this.#safe();
+    this.#pending = this.#pending.slice(packed.count);
+    this.#json = this.#pending.reduce((sum, { bytes }) => sum + bytes + 1, BRACKETS);
+    this.#measureAt = this.#safe();
     this.#fits = undefined;
     this.#emitted++;
     return {
@@ -178,7 +178,7 @@ export class ChunkEncoder {
   }
 }
 
-function hold(object: KubeObject): Held | TooLarge {
+function serialize(object: KubeObject): PendingObject | TooLarge {
   const { apiVersion, kind, metadata } = object;
   const { namespace = '', name = '' } = metadata;
   const what = describeIdentity({ apiVersion, kind, namespace, name });
@@ -190,7 +190,7 @@ function hold(object: KubeObject): Held | TooLarge {
   return { kind: 'tooLarge', object: what, why };
 }
 
-function pack(held: readonly Held[]): Packed {
+function pack(held: readonly PendingObject[]): Packed {
   const json = utf8(`[${held.map(({ text }) => text).join(',')}]`);
   return { count: held.length, json, gzip: gzip(json) };
 }

@@ -1,16 +1,16 @@
-// Which object of a checkpoint is which, and their order: by apiVersion, kind, namespace and name, as bytes compare.
+// The identity of objects in a checkpoint and their order: by apiVersion, kind, namespace and name, bytewise.
 
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Empty for what is in no namespace. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
 
 const FIELDS = ['apiVersion', 'kind', 'namespace', 'name'] as const;
 
-/** Below, at or above zero. The fields are ASCII, so that comparing characters is comparing bytes. */
+/** Negative, zero or positive. The fields are ASCII, so comparing characters is comparing bytes. */
 export function compareIdentities(a: Identity, b: Identity): number {
   for (const field of FIELDS) if (a[field] !== b[field]) return a[field] < b[field] ? -1 : 1;
   return 0;

@@ -1,4 +1,4 @@
-// The limits of chunks where they are large: what is held uncompressed, what fits to the byte, and what nobody can hold.
+// Tests the limits of chunks with large objects: uncompressed size, exact compressed size, too large objects.
 
 import type { Json } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
@@ -8,13 +8,13 @@ import { MAX_CHUNK_BYTES, MAX_CHUNK_JSON, MAX_OBJECT_JSON } from './limits.ts';
 
 const counts = (chunks: readonly EncodedChunk[]) => chunks.map(({ objectsCount }) => objectsCount);
 
-test('well-compressed objects are cut by their JSON, so that memory is bounded', () => {
+test('objects that compress well are split by their JSON size, so that memory is bounded', () => {
   const objects = Array.from({ length: 9 }, (_, i) => configMap(`c${i}`, { x: ' '.repeat(1024 * 1024) }));
   expect(counts(encodeAll(objects))).toEqual([7, 2]);
   expect(MAX_CHUNK_JSON).toBe(8 * 1024 * 1024);
 });
 
-test('objects that no chunk can hold uncompressed, and ones without end, are named', () => {
+test('objects that exceed the JSON limit of a chunk are reported by name', () => {
   const large = new ChunkEncoder().add(configMap('wide', { x: ' '.repeat(MAX_OBJECT_JSON) }));
   expect(large).toMatchObject({ kind: 'tooLarge', object: 'v1 ConfigMap default/wide' });
   let deep: Json = 1;
@@ -25,7 +25,7 @@ test('objects that no chunk can hold uncompressed, and ones without end, are nam
   });
 });
 
-/** The length of noise at which a ConfigMap of this name, alone, has exactly as many compressed bytes. */
+/** Noise of a length at which a ConfigMap of this name, alone, has exactly `bytes` compressed bytes. */
 function exactly(name: string, bytes: number): string {
   const size = (length: number) =>
     encodeAll([configMap(name, { x: noise(length) })], bytes * 2)[0]!.sizeBytes;
@@ -38,7 +38,7 @@ function exactly(name: string, bytes: number): string {
   throw new Error(`no length comes to ${bytes}`);
 }
 
-test('786,432 bytes are a chunk; one byte more is too large', () => {
+test('an object of 786,432 compressed bytes is a chunk, and one byte more is too large', () => {
   const fits = exactly('exact', MAX_CHUNK_BYTES);
   const [chunk] = encodeAll([configMap('exact', { x: fits })]);
   expect(chunk!.sizeBytes).toBe(786_432);

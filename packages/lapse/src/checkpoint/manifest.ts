@@ -1,10 +1,10 @@
-// An object as a checkpoint keeps it: as it was read, but for who wrote which field, and for a finalizer that a volume
-// snapshot puts on claims while it runs.
+// An object as it is stored in a checkpoint: without managedFields and without the finalizer that a running volume
+// snapshot sets on claims.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { SNAPSHOT_FINALIZER } from '#api/stateSnapshotter/conditions';
 
-/** The object itself is left alone. */
+/** Does not modify the object. */
 export function buildManifest(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata;
   const { finalizers } = metadata;

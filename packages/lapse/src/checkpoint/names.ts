@@ -1,5 +1,5 @@
-// Names of checkpoints and their chunks, made from the uid of the request: a repeated attempt finds what an earlier one
-// wrote, and a request that was recreated under its old name never does.
+// Names of checkpoints and chunks, derived from the uid of the request. A retry finds the objects of an earlier attempt;
+// a request that was recreated under the same name does not.
 
 import { sha256 } from '@lapse/base/codec';
 
@@ -7,5 +7,5 @@ const DIGITS = 16;
 
 export const checkpointName = (requestUid: string): string => `mcp-${sha256(requestUid).slice(0, DIGITS)}`;
 
-/** `index` from 0. */
+/** `index` starts at 0. */
 export const chunkName = (checkpoint: string, index: number): string => `${checkpoint}-${index}`;

@@ -1,4 +1,4 @@
-// Reading back: what is whole is read in order and exactly; what is not is refused, and the refusal names it.
+// Tests reading a checkpoint: a complete one is read in order and exactly; a damaged one is refused with its name.
 
 import { encodeBase64, fromUtf8, gzip, sha256, utf8 } from '@lapse/base/codec';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -76,7 +76,7 @@ const three = (): World =>
     2600,
   );
 
-test('objects come back in order and exactly, however the chunks are listed', async () => {
+test('objects are read exactly and in order, regardless of the order of the list', async () => {
   const objects = [
     ...Array.from({ length: 6 }, (_, i) => configMap(`c-${i}`, { text: noise(1500, i + 1) })),
     { ...configMap('z-odd', { 'é 😀\u2028': '\u0000"\\' }), n: 2n ** 53n + 1n, f: 1.5, e: null, l: [[], {}] },
@@ -89,11 +89,11 @@ test('objects come back in order and exactly, however the chunks are listed', as
   expect(await problemsOf(world)).toEqual([]);
 });
 
-test('a checkpoint of nothing is an empty chunk', async () => {
+test('a checkpoint without objects has one empty chunk', async () => {
   expect(await read(worldOf([]))).toEqual([]);
 });
 
-test('one chunk is asked for at a time, and only when it is wanted', async () => {
+test('one chunk is fetched at a time, and only on demand', async () => {
   const world = three();
   const asked: string[] = [];
   const fetch: FetchChunk = async (name) => {
@@ -109,11 +109,11 @@ test('one chunk is asked for at a time, and only when it is wanted', async () =>
   expect(asked).toEqual([`${NAME}-0`, `${NAME}-1`]);
 });
 
-describe('refused, by name', () => {
+describe('refuses and reports', () => {
   type Break = (world: World) => void;
   const spec = ({ chunks }: World, index: number) => chunks.get(`${NAME}-${index}`)!.spec!;
   const info = ({ checkpoint }: World, index: number) => checkpoint.status!.chunks![index]!;
-  /** Writes other content with a checksum that fits, in the chunk alone or in the list too. */
+  /** Writes other content with a matching checksum, in the chunk only or also in the list. */
   const forge = (world: World, index: number, json: string, all: boolean) => {
     const bytes = gzip(utf8(json));
     Object.assign(spec(world, index), { data: encodeBase64(bytes), checksum: sha256(bytes) });
@@ -135,7 +135,7 @@ describe('refused, by name', () => {
     ],
     'an index twice': [(world) => (info(world, 2).index = 1), 'badList', /index 1 twice/],
     'a negative index': [(world) => (info(world, 0).index = -1), 'badList', /index -1/],
-    'an index that is no number': [
+    'an index that is not a number': [
       (world) => ((info(world, 1) as unknown as { index: string }).index = '1'),
       'badList',
       /index/,
@@ -157,7 +157,7 @@ describe('refused, by name', () => {
       'damagedChunk',
       /mcp-\w+-1 .* mcp-other/,
     ],
-    'chunks that changed places': [
+    'chunks that were swapped': [
       ({ chunks }) => {
         const [a, b] = [chunks.get(`${NAME}-0`)!, chunks.get(`${NAME}-1`)!];
         [a.spec, b.spec] = [b.spec!, a.spec!];
@@ -170,25 +170,29 @@ describe('refused, by name', () => {
       'damagedChunk',
       /mcp-\w+-1 .* checksum/,
     ],
-    'other content with a checksum of its own': [
+    'other content with a matching checksum in the chunk': [
       (world) => forge(world, 0, '[]', false),
       'damagedChunk',
       /checksum/,
     ],
-    'fewer objects than counted, checksums and all': [
+    'fewer objects than counted, with matching checksums': [
       (world) => forge(world, 0, '[]', true),
       'damagedChunk',
       /holds 0 objects/,
     ],
-    'what is no array': [(world) => forge(world, 0, '{}', true), 'damagedChunk', /not an array/],
-    'what is no JSON': [(world) => forge(world, 0, '[{]', true), 'damagedChunk', /JSON/],
-    'what are no objects': [(world) => forge(world, 0, '[1,2]', true), 'damagedChunk', /not an object/],
-    'a checkpoint that says no checksum': [
+    'content that is not an array': [(world) => forge(world, 0, '{}', true), 'damagedChunk', /not an array/],
+    'content that is not JSON': [(world) => forge(world, 0, '[{]', true), 'damagedChunk', /JSON/],
+    'items that are not objects': [
+      (world) => forge(world, 0, '[1,2]', true),
+      'damagedChunk',
+      /not an object/,
+    ],
+    'a checkpoint without a checksum': [
       (world) => delete info(world, 1).checksum,
       'damagedChunk',
       /does not say its checksum/,
     ],
-    'another size than the checkpoint says': [
+    'a size other than in the checkpoint': [
       (world) => {
         info(world, 0).sizeBytes++;
         info(world, 1).sizeBytes--;
@@ -212,7 +216,7 @@ describe('refused, by name', () => {
     else expect((await problemsOf(world)).join('\n')).toMatch(words);
   });
 
-  test('nothing of a damaged chunk is handed on, everything before it is', async () => {
+  test('yields all chunks before a damaged one, and nothing of the damaged one', async () => {
     const world = three();
     spec(world, 1).checksum = sha256('other');
     const seen: number[] = [];
@@ -225,7 +229,7 @@ describe('refused, by name', () => {
     expect(await problemsOf(world)).toHaveLength(1);
   });
 
-  test('verifying goes on after a bad chunk, and finds one too many', async () => {
+  test('verification continues after a damaged chunk and finds an unlisted one', async () => {
     const world = three();
     const last = world.chunks.size;
     world.chunks.delete(`${NAME}-0`);
@@ -239,7 +243,7 @@ describe('refused, by name', () => {
   });
 });
 
-describe('before anything is fetched', () => {
+describe('refuses before any chunk is fetched', () => {
   const withReady = (...conditions: object[]): ManifestCheckpoint => {
     const { checkpoint } = three();
     return { ...checkpoint, status: { ...checkpoint.status, conditions: conditions as never } };
@@ -257,13 +261,13 @@ describe('before anything is fetched', () => {
     expect(() => listChunks(checkpoint)).toThrow(words);
   });
 
-  test('the limit is a number of objects, and exactly that number is read', async () => {
+  test('a checkpoint with more objects than the limit, but not one with exactly the limit', async () => {
     expect(await read(three(), { maxObjects: 6 })).toHaveLength(6);
     await expect(read(three(), { maxObjects: 5 })).rejects.toMatchObject({ problem: 'tooManyObjects' });
   });
 });
 
-test('whatever byte of whatever chunk is changed, reading and verifying notice', async () => {
+test('reading and verification detect a change of any byte of any chunk', async () => {
   const world = three();
   const names = [...world.chunks.keys()];
   const change = fc.record({
@@ -293,7 +297,7 @@ test('whatever byte of whatever chunk is changed, reading and verifying notice',
   expect(await problemsOf(world)).toEqual([]);
 });
 
-test('nor can the end of base64 be written in another way that means the same', async () => {
+test('reading and verification detect a non-canonical end of base64', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=';
   const paddings = new Set<number>();
   for (const name of ['a', 'bcd', 'efghi', 'jklmnopq']) {

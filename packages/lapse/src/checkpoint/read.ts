@@ -1,5 +1,5 @@
-// A checkpoint → its objects, chunk by chunk in their order. One chunk is in memory at a time, and nothing of it is handed
-// on before all of it has been checked against what the checkpoint says.
+// Reads the objects of a checkpoint, chunk by chunk, in order. One chunk is in memory at a time. A chunk is returned only
+// after it was completely validated against the checkpoint.
 
 import { decodeBase64, encodeBase64 } from '@lapse/base/codec';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -7,35 +7,35 @@ import type { ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
 import type { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
 import { decodeChunk } from './decode.ts';
 
-/** More objects than this are refused unless told. */
+/** The default limit of objects. */
 export const MAX_OBJECTS = 10_000;
 
 export interface ReadOptions {
   readonly maxObjects?: number;
 }
 
-/** A chunk by its name; undefined when there is none. */
+/** Fetches a chunk by name; undefined if it does not exist. */
 export type FetchChunk = (name: string) => Promise<ManifestCheckpointContentChunk | undefined>;
 
 export interface VerifiedChunk {
   readonly info: ChunkInfo;
   readonly objects: readonly KubeObject[];
-  /** The JSON array as it was stored, byte for byte. */
+  /** The stored JSON array, byte for byte. */
   readonly json: Uint8Array;
 }
 
 export type CheckpointProblem =
-  /** The capture has not ended, or has failed. */
+  /** The capture has not ended or has failed. */
   | 'notReady'
   | 'tooManyObjects'
-  /** The list of chunks contradicts itself. */
+  /** The list of chunks is inconsistent. */
   | 'badList'
   | 'missingChunk'
   | 'damagedChunk';
 
 export class CheckpointError extends Error {
   readonly problem: CheckpointProblem;
-  /** The chunk it is about. */
+  /** The affected chunk. */
   readonly chunk?: string;
   constructor(problem: CheckpointProblem, message: string, chunk?: string) {
     super(message);
@@ -45,7 +45,7 @@ export class CheckpointError extends Error {
   }
 }
 
-/** What the Ready condition says. */
+/** The state of the Ready condition. */
 export function readinessOf({ status }: ManifestCheckpoint): {
   readonly ready: boolean;
   readonly reason: string;
@@ -58,7 +58,7 @@ export function readinessOf({ status }: ManifestCheckpoint): {
   return { ready: ready.status === 'True', reason, message };
 }
 
-/** The chunks of a checkpoint that can be read, in order. Throws CheckpointError before anything is fetched. */
+/** The chunks of a readable checkpoint, in order. Throws CheckpointError before any chunk is fetched. */
 export function listChunks(checkpoint: ManifestCheckpoint, options: ReadOptions = {}): readonly ChunkInfo[] {
   const name = checkpoint.metadata.name ?? '';
   const { ready, reason, message } = readinessOf(checkpoint);
@@ -94,7 +94,7 @@ export function listChunks(checkpoint: ManifestCheckpoint, options: ReadOptions 
 const sum = (chunks: readonly ChunkInfo[], of: (chunk: ChunkInfo) => number): number =>
   chunks.reduce((total, chunk) => total + of(chunk), 0);
 
-/** One chunk, checked. Throws CheckpointError that names it. */
+/** Reads and validates one chunk. Throws a CheckpointError that names it. */
 export async function readChunk(
   checkpoint: string,
   info: ChunkInfo,
@@ -106,7 +106,7 @@ export async function readChunk(
     throw new CheckpointError('missingChunk', `chunk ${name} of checkpoint ${checkpoint} is missing`, name);
   const damaged = (why: string) =>
     new CheckpointError('damagedChunk', `chunk ${name} of checkpoint ${checkpoint} is damaged: ${why}`, name);
-  // A chunk that vouches for itself proves nothing.
+  // A checksum in the chunk itself proves nothing.
   if (!checksum) throw damaged('the checkpoint does not say its checksum');
   const decoded = decodeChunk(chunk, { checkpointName: checkpoint, index, checksum, objectsCount });
   if (decoded.kind === 'damaged') throw damaged(decoded.why);
@@ -117,14 +117,14 @@ export async function readChunk(
   return { info, objects, json: payload.json };
 }
 
-/** Several texts decode to the same bytes; only one of them is what an encoder writes. */
+/** Several base64 texts decode to the same bytes; only the one that an encoder writes is accepted. */
 function isCanonical(data: string): boolean {
   if (/[\r\n]/.test(data)) return false;
   const tail = data.slice(-4);
   return encodeBase64(decodeBase64(tail) ?? new Uint8Array()) === tail;
 }
 
-/** Chunk after chunk; ends with a CheckpointError at the first that cannot be trusted. */
+/** Yields the chunks in order. Throws a CheckpointError at the first invalid chunk. */
 export async function* readCheckpoint(
   checkpoint: ManifestCheckpoint,
   fetch: FetchChunk,

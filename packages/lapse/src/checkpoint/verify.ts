@@ -1,4 +1,4 @@
-// Is a checkpoint whole? Every chunk is looked at, also after a bad one, so that the report names all of them.
+// Verifies a checkpoint. All chunks are checked, even after an invalid one, so that the report is complete.
 
 import type { ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { chunkName } from './names.ts';
@@ -8,13 +8,13 @@ export interface ChunkReport {
   readonly name: string;
   readonly index: number;
   readonly objects: number;
-  /** Of the gzip bytes. */
+  /** Size of the gzip bytes. */
   readonly bytes: number;
-  /** Absent: the chunk is what the checkpoint says. */
+  /** Unset if the chunk matches the checkpoint. */
   readonly problem?: string;
 }
 
-/** One report per chunk in the list, and one for a chunk that is there without being listed. Throws as listChunks does. */
+/** One report per listed chunk, and one for an unlisted chunk. Throws like listChunks. */
 export async function* verifyCheckpoint(
   checkpoint: ManifestCheckpoint,
   fetch: FetchChunk,
@@ -23,7 +23,7 @@ export async function* verifyCheckpoint(
   const name = checkpoint.metadata.name ?? '';
   const chunks = listChunks(checkpoint, options);
   for (const info of chunks) yield verifyChunk(name, info, fetch);
-  // Nobody may list chunks; the one after the last has a name that can be asked for.
+  // Lapse has no permission to list chunks, but the name after the last chunk is known.
   const next = chunkName(name, chunks.length);
   const isListed = chunks.some((chunk) => chunk.name === next);
   const extra = isListed ? undefined : await fetch(next);

@@ -1,15 +1,15 @@
-// A plan carried out, in its order. Whatever changed since the plan was made is left alone: the API server is told which
-// version the comparison was made with.
+// Executes a restore plan in order. An object that changed since the plan is not overwritten: the request carries the
+// resourceVersion of the comparison.
 
 import { ApiError } from '@lapse/kube/api/status';
 import { MANAGER, type PlanOptions, type RestoreClient, type Step } from './plan.ts';
 
-/** What became of one step. */
+/** The result of one step. */
 export type Done =
   | { readonly kind: 'created' | 'changed'; readonly what: string }
   | { readonly kind: 'failed'; readonly what: string; readonly because: string };
 
-/** Creates and changes, in order; ends with the first that fails. An object is changed only as it was when compared. */
+/** Creates and updates objects in order; stops at the first failure. */
 export async function* carryOut(
   client: RestoreClient,
   steps: readonly Step[],

@@ -1,5 +1,5 @@
-// What an apply would change in an object that is there: the object as it is, and as the server says it would become.
-// Values of Secrets are compared but never shown.
+// Computes what an apply would change: compares the live object with the result of a server-side dry run. Values of
+// Secrets are compared but never shown.
 
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -9,13 +9,13 @@ import { typeOf } from './strip.ts';
 export interface Change {
   /** `spec.template.spec.containers[web].image`. */
   readonly path: string;
-  /** As JSON; undefined: not there. */
+  /** As JSON; undefined if the field does not exist. */
   readonly before?: string;
   readonly after?: string;
 }
 
-/** Bookkeeping of the server: different after every write, and nobody's wish. */
-const BOOKKEEPING = [
+/** Fields that the API server sets at every write. */
+const SERVER_FIELDS = [
   'managedFields',
   'resourceVersion',
   'generation',
@@ -24,7 +24,7 @@ const BOOKKEEPING = [
   'selfLink',
 ];
 
-/** Where a Secret holds its values, or kubectl's copy of them. */
+/** The fields of a Secret that contain its values, or kubectl's copy of them. */
 const SECRET_PATH = /^((data|stringData)(\.|\[|$)|metadata\.annotations)/;
 
 export function diffObjects(before: KubeObject, after: KubeObject): Change[] {
@@ -38,15 +38,15 @@ export function diffObjects(before: KubeObject, after: KubeObject): Change[] {
       ...(is === undefined ? {} : { after: show(is) }),
     });
   };
-  compare(meant(before), meant(after), '', note);
+  compare(comparable(before), comparable(after), '', note);
   return changes;
 }
 
-/** Without bookkeeping and without status, which an apply does not touch. */
-function meant(object: KubeObject): JsonObject {
+/** The object without server fields and without status, which an apply does not change. */
+function comparable(object: KubeObject): JsonObject {
   const { status: _, metadata, ...rest } = asJson(object);
   const kept = Object.entries(isObject(metadata) ? metadata : {}).filter(
-    ([key]) => !BOOKKEEPING.includes(key),
+    ([key]) => !SERVER_FIELDS.includes(key),
   );
   return { ...rest, metadata: Object.fromEntries(kept) };
 }
@@ -62,13 +62,13 @@ function compare(was: Json | undefined, is: Json | undefined, path: string, note
   else note(path, was, is);
 }
 
-/** A key with dots or slashes is quoted, so that the path can be read back. */
+/** Quotes keys with dots or slashes, so that the path is unambiguous. */
 const step = (path: string, key: string): string => {
   if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;
 };
 
-/** Items that have names are compared by them, others by their place. */
+/** Items with names are compared by name, others by position. */
 function compareLists(was: Json[], is: Json[], path: string, note: Note): void {
   const before = named(was);
   const after = named(is);

@@ -1,4 +1,4 @@
-// Several at a time, answers in the order of the questions.
+// Runs a limited number of tasks in parallel; results are in the order of the inputs.
 
 export async function inParallel<T, R>(
   items: readonly T[],

@@ -1,5 +1,5 @@
-// What clusters assign within objects of single kinds: addresses, ports, nodes, volumes, generated selectors. Each rule
-// edits a copy in place. Kinds are known by their group, so that a Service of somebody else's group is left alone.
+// Removes what a cluster assigns to objects of single kinds: addresses, ports, nodes, volumes, generated selectors. Each
+// rule edits a copy in place. Kinds are matched by group and kind, so kinds of the same name in other groups are kept.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { JOB_LABELS, POD_LABELS } from './serverSet.ts';
@@ -18,7 +18,7 @@ const drop = (object: JsonObject | undefined, ...names: readonly string[]): void
   if (object !== undefined) for (const name of names) delete object[name];
 };
 
-/** A map that has become empty says nothing. */
+/** Removes a map that has become empty. */
 function dropEmpty(object: JsonObject | undefined, name: string): void {
   const value = object?.[name];
   const isEmpty = Array.isArray(value)
@@ -32,7 +32,7 @@ function dropLabels(metadata: JsonObject | undefined, labels: readonly string[])
   dropEmpty(metadata, 'labels');
 }
 
-/** `creationTimestamp: null` of a template, as Go writes it. */
+/** Removes `creationTimestamp: null` of a template, which Go writes. */
 function cleanTemplate(template: JsonObject | undefined): void {
   drop(fieldOf(template, 'metadata'), 'creationTimestamp');
   dropEmpty(template, 'metadata');
@@ -43,7 +43,7 @@ const workload: Rule = (object) => cleanTemplate(fieldOf(fieldOf(object, 'spec')
 function service(object: JsonObject): void {
   const spec = fieldOf(object, 'spec');
   if (spec === undefined) return;
-  // A headless Service has chosen to have no address; all others were given theirs.
+  // A headless Service has clusterIP None by choice; other addresses were assigned.
   if (spec.clusterIP !== 'None') drop(spec, 'clusterIP', 'clusterIPs');
   drop(spec, 'healthCheckNodePort', 'ipFamilies');
   if (spec.ipFamilyPolicy === 'SingleStack') drop(spec, 'ipFamilyPolicy');
@@ -52,7 +52,7 @@ function service(object: JsonObject): void {
 
 const claim: Rule = (object) => drop(fieldOf(object, 'spec'), 'volumeName');
 
-/** Mounted by admission into every Pod, under a name of its own each time. */
+/** Admission mounts it into every Pod, each time under a new name. */
 const isTokenVolume = (name: Json | undefined): boolean =>
   typeof name === 'string' && /^kube-api-access-[a-z0-9]{5}$/.test(name);
 
@@ -67,7 +67,7 @@ function pod(object: JsonObject): void {
   dropLabels(fieldOf(object, 'metadata'), POD_LABELS);
   const spec = fieldOf(object, 'spec');
   if (spec === undefined) return;
-  // Priority, preemption and overhead are computed by admission, which refuses any other value.
+  // Admission computes priority, preemption and overhead, and refuses any other value.
   drop(spec, 'nodeName', 'serviceAccount', 'priority', 'preemptionPolicy', 'ephemeralContainers');
   if (spec.runtimeClassName !== undefined) drop(spec, 'overhead');
   withoutTokens(spec, 'volumes');
@@ -78,7 +78,7 @@ function pod(object: JsonObject): void {
 function job(object: JsonObject): void {
   workload(object);
   const spec = fieldOf(object, 'spec');
-  // A selector somebody wrote by hand is theirs, and so are the labels it selects.
+  // A manual selector belongs to the user, and so do the labels that it selects.
   if (spec === undefined || spec.manualSelector === true) return;
   dropLabels(fieldOf(object, 'metadata'), JOB_LABELS);
   drop(spec, 'selector', 'manualSelector');
@@ -101,7 +101,7 @@ function statefulSet(object: JsonObject): void {
   }
 }
 
-/** Names of tokens that were generated for the account: `default-token-x7k2p`, `builder-dockercfg-5hq8z`. */
+/** Names of tokens that were generated for the service account: `default-token-x7k2p`, `builder-dockercfg-5hq8z`. */
 function serviceAccount(object: JsonObject): void {
   const name = fieldOf(object, 'metadata')?.name;
   if (typeof name !== 'string') return;
@@ -123,7 +123,7 @@ function namespace(object: JsonObject): void {
   dropLabels(fieldOf(object, 'metadata'), ['kubernetes.io/metadata.name']);
 }
 
-/** By group and kind. */
+/** Rules by group and kind. */
 export const KIND_RULES: Readonly<Record<string, Rule>> = {
   '/Namespace': namespace,
   '/Service': service,

@@ -1,5 +1,5 @@
-// Moving an object into another namespace: its own, the accounts of its RoleBindings, and a word about every other place
-// that still speaks of the old one. Those stay as they are: only their author knows what they mean.
+// Moves an object into another namespace: its own namespace and the service accounts of its RoleBindings. Other
+// references to the old namespace are reported but not changed, because only their author knows their meaning.
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +10,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** A copy in the other namespace; a Namespace object becomes the other one. */
+/** Returns a copy in the other namespace; a Namespace object gets the new name. */
 export function moveObject(object: KubeObject, { from, to }: Move): KubeObject {
   const moved = clone(asJson(object));
   const { metadata } = moved;
@@ -32,11 +32,11 @@ function moveSubjects({ subjects }: JsonObject, { from, to }: Move): void {
   }
 }
 
-/** So many are named; the rest would not be read. */
+/** The maximum number of reported paths. */
 const MOST_MENTIONS = 5;
 const MAX_DEPTH = 64;
 
-/** Paths of what still points into the old namespace: a field `namespace`, or the DNS name of a Service there. */
+/** Paths that still refer to the old namespace: a field `namespace`, or the DNS name of a Service there. */
 export function mentionsOf(object: KubeObject, namespace: string): string[] {
   const found: string[] = [];
   const address = new RegExp(`\\.${namespace.replaceAll('.', '\\.')}\\.svc(\\.|:|/|$)`);

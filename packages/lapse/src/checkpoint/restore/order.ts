@@ -1,5 +1,5 @@
-// In which order objects come back: what others read or mount first, then what runs, then what people defined themselves
-// (it may need any of those), and quotas last: until its usage has been counted, a quota refuses everything.
+// The order of a restore: first objects that others read or mount, then workloads, then custom resources (which may need
+// any of those), and quotas last: a quota refuses all objects until its usage has been counted.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { typeOf } from './strip.ts';
@@ -39,7 +39,7 @@ function rankOf(object: KubeObject): number {
   return LAST.includes(type) ? FIRST.length + 1 : FIRST.length;
 }
 
-/** Objects of equal rank stay in the order they have. */
+/** Objects with the same rank keep their order. */
 export const orderForRestore = <T>(items: readonly T[], objectOf: (item: T) => KubeObject): T[] =>
   items
     .map((item) => ({ item, rank: rankOf(objectOf(item)) }))

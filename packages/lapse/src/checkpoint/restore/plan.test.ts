@@ -1,4 +1,4 @@
-// A plan and what is done with it, against a client that answers as it is told.
+// Tests a restore plan and its execution against a scripted client.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -16,7 +16,7 @@ const configMap = (name: string, more: object = {}, metadata: object = {}): Kube
 
 interface World {
   readonly live?: readonly KubeObject[];
-  /** Of the namespace; null: it is not there. */
+  /** The namespace; null: it does not exist. */
   readonly namespace?: object | null | ApiError;
   readonly verbs?: readonly string[];
   readonly namespaced?: boolean;
@@ -52,48 +52,48 @@ const plan = (world: World, objects: readonly KubeObject[], more: Partial<PlanOp
   return { client, applied, steps: planRestore(client, prepared, { namespace: 'shop', ...more }) };
 };
 
-const told = (steps: readonly Step[]) =>
+const summaries = (steps: readonly Step[]) =>
   steps.map((step) => `${step.kind} ${'because' in step ? step.because : step.what}`);
 
-describe('planned', () => {
+describe('a restore plan', () => {
   const rows: Record<string, readonly [World, readonly KubeObject[], readonly string[]]> = {
-    'what is not there is created': [{}, [configMap('a')], ['create v1 ConfigMap shop/a']],
-    'what is the same is left': [
+    'creates an object that does not exist': [{}, [configMap('a')], ['create v1 ConfigMap shop/a']],
+    'does not change an identical object': [
       { live: [configMap('a', { data: { x: '1' } }, { resourceVersion: '7' })] },
       [configMap('a', { data: { x: '1' } })],
       ['unchanged v1 ConfigMap shop/a'],
     ],
-    'what is there twice is applied once': [
+    'applies a duplicate object once': [
       {},
       [configMap('a'), configMap('a', { data: { x: 'other' } })],
       ['create v1 ConfigMap shop/a', 'skip it is in the checkpoint twice'],
     ],
-    'what is being deleted is waited for': [
+    'refuses an object that is being deleted': [
       { live: [configMap('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
       [configMap('a')],
       ['refused it is being deleted; try again when it is gone'],
     ],
-    'what cannot be patched is not applied': [
+    'refuses a kind that cannot be patched': [
       { verbs: ['get', 'list'] },
       [configMap('a')],
       ['refused configmaps cannot be applied'],
     ],
-    'what has no namespaces here is refused': [
+    'refuses a kind that is not namespaced in this cluster': [
       { namespaced: false },
       [configMap('a')],
       ['refused configmaps are not in namespaces here'],
     ],
-    'what we may not write is refused in the words of the server': [
+    'refuses an object with the message of the server if the user may not write it': [
       { refuses: () => new ApiError(403, 'Forbidden', 'not you') },
       [configMap('a')],
       ['refused not you'],
     ],
-    'what is nested too deeply is left': [
+    'skips an object that is nested too deeply': [
       {},
       [configMap('a', { data: deep(1001) })],
       ['skip it is nested too deeply'],
     ],
-    'what has no name, or an apiVersion nobody can read, is left': [
+    'skips an object without a name or with an unreadable apiVersion': [
       {},
       [configMap(''), { ...configMap('a'), apiVersion: 'a/b/c' }],
       ['skip it has no name', 'skip its apiVersion cannot be read'],
@@ -101,25 +101,25 @@ describe('planned', () => {
   };
   test.each(Object.entries(rows))('%s', async (_, [world, objects, expected]) => {
     const { steps, applied } = plan(world, objects);
-    expect(told(await steps)).toEqual(expected);
+    expect(summaries(await steps)).toEqual(expected);
     expect(applied.every(({ dryRun }) => dryRun)).toBe(true);
   });
 
-  test('nothing goes into a namespace that is being deleted', async () => {
+  test('throws if the namespace is being deleted', async () => {
     const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
     await expect(plan({ namespace: going }, [configMap('a')]).steps).rejects.toThrow(/is being deleted/);
   });
 
-  test('who may not look at the namespace may still be allowed to write into it', async () => {
+  test('continues if the user may not read the namespace', async () => {
     const forbidden = new ApiError(403, 'Forbidden', 'no');
-    expect(told(await plan({ namespace: forbidden }, [configMap('a')]).steps)).toEqual([
+    expect(summaries(await plan({ namespace: forbidden }, [configMap('a')]).steps)).toEqual([
       'create v1 ConfigMap shop/a',
     ]);
     const broken = new ApiError(500, 'InternalError', 'broken');
     await expect(plan({ namespace: broken }, [configMap('a')]).steps).rejects.toThrow('broken');
   });
 
-  test('every object counts as progress', async () => {
+  test('reports the progress after every object', async () => {
     const seen: string[] = [];
     const onProgress = (done: number, total: number) => void seen.push(`${done}/${total}`);
     await plan({}, [configMap('a'), configMap('b')], { onProgress }).steps;
@@ -127,7 +127,7 @@ describe('planned', () => {
   });
 });
 
-describe('carried out', () => {
+describe('the execution of a plan', () => {
   const carry = async (world: World, objects: readonly KubeObject[]) => {
     const { client, steps } = plan({ ...world, refuses: () => undefined }, objects);
     const planned = await steps;
@@ -137,7 +137,7 @@ describe('carried out', () => {
     return { done, applied: acting.applied, client };
   };
 
-  test('a change names the version it was compared with, a creation none', async () => {
+  test('sends the compared resourceVersion with a change, and none with a creation', async () => {
     const live = [configMap('b', { data: { x: '1' } }, { resourceVersion: '7' })];
     const { done, applied } = await carry({ live }, [configMap('a'), configMap('b', { data: { x: '2' } })]);
     expect(done.map(({ kind }) => kind)).toEqual(['created', 'changed']);
@@ -147,7 +147,7 @@ describe('carried out', () => {
     ]);
   });
 
-  test.each([409, 403])('the first that fails (%i) is the last that is tried', async (code) => {
+  test.each([409, 403])('stops at the first object that fails (%i)', async (code) => {
     const refuses = ({ metadata }: KubeObject) =>
       metadata.name === 'b' ? new ApiError(code, 'Any', 'no') : undefined;
     const { done, applied } = await carry(

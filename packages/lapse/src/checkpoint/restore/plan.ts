@@ -1,5 +1,5 @@
-// What a restore would do, asked of the API server itself: every object is applied as a dry run and compared with what is
-// there. Nothing is written.
+// Plans a restore: applies every object as a server-side dry run and compares the result with the live object. Writes
+// nothing.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -15,13 +15,13 @@ import { typeOf } from './strip.ts';
 export type RestoreClient = Pick<Client, 'get' | 'apply' | 'discovery'>;
 
 export interface PlanOptions {
-  /** The namespace everything goes to. */
+  /** The target namespace. */
   readonly namespace: string;
-  /** Make it when it is neither there nor in the checkpoint. */
+  /** Create the namespace if it exists neither in the cluster nor in the checkpoint. */
   readonly createNamespace?: boolean;
-  /** Take fields over from whoever owns them. */
+  /** Take over fields from other field managers. */
   readonly force?: boolean;
-  /** After each object that has been compared. */
+  /** Called after each object. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -35,19 +35,19 @@ interface Applied extends About {
 }
 
 export type Step =
-  /** `checked: false`: its namespace is not there yet, so the server could not be asked. */
+  /** `checked: false`: the namespace does not exist yet, so no dry run was possible. */
   | (Applied & { readonly kind: 'create'; readonly checked: boolean })
   | (Applied & { readonly kind: 'change'; readonly changes: readonly Change[]; readonly version: string })
   | (About & { readonly kind: 'unchanged' })
   | (About & { readonly kind: 'skip'; readonly because: string })
   | (About & { readonly kind: 'refused'; readonly because: string });
 
-/** The restore cannot begin; the message says what to do. */
+/** The restore cannot start; the message says what to do. */
 export class RestoreError extends Error {}
 
-/** As many questions at a time. */
+/** Maximum number of parallel requests. */
 const WIDTH = 8;
-/** Owner of the fields that came back. */
+/** The field manager of restored fields. */
 export const MANAGER = 'lapse-restore';
 
 export async function planRestore(
@@ -65,7 +65,7 @@ export async function planRestore(
   });
 }
 
-/** Somebody who may not look at namespaces may still be allowed to write into this one. */
+/** A user who may not read the Namespace may still be allowed to write into it: 403 counts as existing. */
 async function isNamespaceThere(client: RestoreClient, name: string): Promise<boolean> {
   try {
     const found = await client.get(Namespace, { name });
@@ -78,7 +78,7 @@ async function isNamespaceThere(client: RestoreClient, name: string): Promise<bo
   }
 }
 
-/** The Namespace first: the captured one, or an empty one when that is wanted. */
+/** Puts the Namespace first: the captured one, or an empty one if requested. */
 function withNamespace(prepared: readonly Prepared[], options: PlanOptions): readonly Prepared[] {
   const { namespace: name, createNamespace } = options;
   const comes = prepared.some(({ object, skip }) => skip === undefined && typeOf(object) === '/Namespace');

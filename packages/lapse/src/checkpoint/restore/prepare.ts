@@ -1,4 +1,4 @@
-// Captured objects → what to apply, in order, and what to leave. Pure; nothing has been asked of the cluster yet.
+// Prepares captured objects for a restore: what to apply, in which order, and what to skip. Pure.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseApiVersion } from '@lapse/kube/api/object';
@@ -10,23 +10,23 @@ import { CapturedIndex, computeSkip, type SkipOptions } from './skip.ts';
 import { stripObject, typeOf } from './strip.ts';
 
 export interface PrepareOptions extends SkipOptions {
-  /** Where the objects were captured. */
+  /** The namespace of the capture. */
   readonly source: string;
-  /** Where they go; where they were unless told. */
+  /** The target namespace; default: `source`. */
   readonly target?: string;
 }
 
 export interface Prepared {
-  /** `apps/v1 Deployment shop/web`, in the namespace it goes to. */
+  /** `apps/v1 Deployment shop/web`, with the target namespace. */
   readonly what: string;
   readonly object: KubeObject;
-  /** Why it is left out. */
+  /** Why the object is skipped. */
   readonly skip?: string;
-  /** What a person should know about it. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
 }
 
-/** In the order in which to apply them. */
+/** Returns the objects in the order of the restore. */
 export function prepareRestore(objects: readonly KubeObject[], options: PrepareOptions): Prepared[] {
   const captured = new CapturedIndex();
   for (const object of objects) captured.add(object);
@@ -68,7 +68,7 @@ function describe({ apiVersion, kind, metadata }: KubeObject): string {
   });
 }
 
-/** A checkpoint is of one namespace: anything else in it was not put there by a capture. */
+/** A checkpoint contains one namespace; a capture writes no other objects. */
 function foreignReason(object: KubeObject, source: string): string | undefined {
   const { name, namespace } = object.metadata;
   if (textOf(name) === '') return 'it has no name';

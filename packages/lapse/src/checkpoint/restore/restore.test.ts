@@ -1,4 +1,4 @@
-// Which objects come back, where, in which order, and what changes: the pure half of a restore.
+// Tests the pure part of a restore: skipped objects, namespace, order and differences.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const controlledBy = (kind: string, name: string, uid: string) => ({
 });
 const ended = (type: string) => ({ status: { conditions: [{ type, status: 'True' }] } });
 
-describe('what does not come back', () => {
+describe('computeSkip', () => {
   const captured = new CapturedIndex();
   for (const object of [
     make('apps/v1 Deployment', 'web', {}, { uid: 'deploy' }),
@@ -28,27 +28,30 @@ describe('what does not come back', () => {
     captured.add(object);
 
   const rows: Record<string, readonly [KubeObject, RegExp | undefined, SkipOptions?]> = {
-    'a ConfigMap comes back': [make('v1 ConfigMap', 'a'), undefined],
-    'a Secret comes back': [make('v1 Secret', 'a', { type: 'Opaque' }), undefined],
-    'a token does not': [make('v1 Secret', 'a', { type: 'kubernetes.io/service-account-token' }), /new one/],
-    'nor a Secret whose values were left out': [
+    'restores a ConfigMap': [make('v1 ConfigMap', 'a'), undefined],
+    'restores a Secret': [make('v1 Secret', 'a', { type: 'Opaque' }), undefined],
+    'skips a service account token': [
+      make('v1 Secret', 'a', { type: 'kubernetes.io/service-account-token' }),
+      /new one/,
+    ],
+    'skips a Secret that was captured without its values': [
       make('v1 Secret', 'a', {}, { annotations: { 'state-snapshotter.deckhouse.io/redacted': 'true' } }),
       /left out/,
     ],
-    'nor the authority every namespace has': [make('v1 ConfigMap', 'kube-root-ca.crt'), /its own/],
-    'a ReplicaSet of a captured Deployment is made again': [
+    'skips the ConfigMap with the root CA': [make('v1 ConfigMap', 'kube-root-ca.crt'), /its own/],
+    'skips a ReplicaSet of a captured Deployment': [
       make('apps/v1 ReplicaSet', 'web-abc', {}, controlledBy('Deployment', 'web', 'deploy')),
       /^Deployment web makes it again$/,
     ],
-    'one whose Deployment was not captured comes back': [
+    'restores a ReplicaSet whose Deployment was not captured': [
       make('apps/v1 ReplicaSet', 'x-1', {}, controlledBy('Deployment', 'x', 'other')),
       undefined,
     ],
-    'a Pod of a captured ReplicaSet is made again': [
+    'skips a Pod of a captured ReplicaSet': [
       make('v1 Pod', 'p', {}, controlledBy('ReplicaSet', 'web-abc', 'rs')),
       /makes it again/,
     ],
-    'and one of a ReplicaSet that was not, between it and a captured Deployment': [
+    'skips a Pod of a captured Deployment whose ReplicaSet was not captured': [
       make(
         'v1 Pod',
         'p',
@@ -60,8 +63,8 @@ describe('what does not come back', () => {
       ),
       /^Deployment web makes it again$/,
     ],
-    'a Pod nobody controls comes back': [make('v1 Pod', 'p'), undefined],
-    'an owner that is no controller makes nothing': [
+    'restores a Pod without a controller': [make('v1 Pod', 'p'), undefined],
+    'restores a Pod with an owner that is not its controller': [
       make(
         'v1 Pod',
         'p',
@@ -70,17 +73,17 @@ describe('what does not come back', () => {
       ),
       undefined,
     ],
-    'a claim that a Pod brings along is made again': [
+    'skips a claim that a captured Pod controls': [
       make('v1 PersistentVolumeClaim', 'own-scratch', {}, controlledBy('Pod', 'own', 'pod')),
       /Pod own makes it again/,
     ],
-    'a Secret that an operator made comes back: what is in it may exist nowhere else': [
+    'restores a Secret that a captured owner controls, because its content may not exist elsewhere': [
       make('v1 Secret', 'a', {}, controlledBy('Deployment', 'web', 'deploy')),
       undefined,
     ],
-    'Endpoints of a Service that selects are found again': [make('v1 Endpoints', 'web'), /finds/],
-    'those somebody wrote by hand come back': [make('v1 Endpoints', 'manual'), undefined],
-    'an EndpointSlice of the controller is found again': [
+    'skips Endpoints of a Service with a selector': [make('v1 Endpoints', 'web'), /finds/],
+    'restores Endpoints that a user wrote': [make('v1 Endpoints', 'manual'), undefined],
+    'skips an EndpointSlice of the controller': [
       make(
         'discovery.k8s.io/v1 EndpointSlice',
         'web-x',
@@ -91,32 +94,29 @@ describe('what does not come back', () => {
       ),
       /finds/,
     ],
-    'one written by hand comes back': [make('discovery.k8s.io/v1 EndpointSlice', 'x'), undefined],
-    'an Event has happened': [make('events.k8s.io/v1 Event', 'x'), /not applied/],
-    'a Lease belongs to its holder': [make('coordination.k8s.io/v1 Lease', 'x'), /holds/],
-    'a request is not made twice': [
-      make('storage.deckhouse.io/v1alpha1 VolumeCaptureRequest', 'x'),
-      /carried out once/,
+    'restores an EndpointSlice that a user wrote': [
+      make('discovery.k8s.io/v1 EndpointSlice', 'x'),
+      undefined,
     ],
-    'a snapshot is not taken twice': [make('snapshot.storage.k8s.io/v1 VolumeSnapshot', 'x'), /another/],
-    'a finished Job would run again': [make('batch/v1 Job', 'x', ended('Complete')), /--include-finished/],
-    'a failed one too': [make('batch/v1 Job', 'x', ended('Failed')), /--include-finished/],
-    'unless that is wanted': [
+    'skips an Event': [make('events.k8s.io/v1 Event', 'x'), /not applied/],
+    'skips a Lease': [make('coordination.k8s.io/v1 Lease', 'x'), /holds/],
+    'skips a request': [make('storage.deckhouse.io/v1alpha1 VolumeCaptureRequest', 'x'), /carried out once/],
+    'skips a VolumeSnapshot': [make('snapshot.storage.k8s.io/v1 VolumeSnapshot', 'x'), /another/],
+    'skips a completed Job': [make('batch/v1 Job', 'x', ended('Complete')), /--include-finished/],
+    'skips a failed Job': [make('batch/v1 Job', 'x', ended('Failed')), /--include-finished/],
+    'restores a finished Job with includeFinished': [
       make('batch/v1 Job', 'x', ended('Complete')),
       undefined,
       { includeFinished: true },
     ],
-    'a Job that is suspended has not ended': [make('batch/v1 Job', 'x', ended('Suspended')), undefined],
-    'a Pod that has ended would run again': [
-      make('v1 Pod', 'x', { status: { phase: 'Succeeded' } }),
-      /again/,
-    ],
-    'a running Pod comes back': [make('v1 Pod', 'x', { status: { phase: 'Running' } }), undefined],
-    'fields of any shape decide nothing': [
+    'restores a suspended Job': [make('batch/v1 Job', 'x', ended('Suspended')), undefined],
+    'skips a finished Pod': [make('v1 Pod', 'x', { status: { phase: 'Succeeded' } }), /again/],
+    'restores a running Pod': [make('v1 Pod', 'x', { status: { phase: 'Running' } }), undefined],
+    'ignores fields with an invalid type': [
       make('batch/v1 Job', 'x', { status: { conditions: 'odd' } }, { ownerReferences: 7 }),
       undefined,
     ],
-    'nor do names of prototypes': [make('v1 constructor', 'x'), undefined],
+    'ignores prototype names': [make('v1 constructor', 'x'), undefined],
   };
   test.each(Object.entries(rows))('%s', (_, [object, expected, options]) => {
     const because = computeSkip(object, captured, options);
@@ -125,10 +125,10 @@ describe('what does not come back', () => {
   });
 });
 
-describe('another namespace', () => {
+describe('a move to another namespace', () => {
   const move = { from: 'shop', to: 'copy' };
 
-  test('the object and the accounts of a RoleBinding move along', () => {
+  test('changes the namespace of a RoleBinding and of its service accounts', () => {
     const binding = make('rbac.authorization.k8s.io/v1 RoleBinding', 'b', {
       subjects: [
         { kind: 'ServiceAccount', name: 'a', namespace: 'shop' },
@@ -150,7 +150,7 @@ describe('another namespace', () => {
     expect(binding.metadata.namespace).toBe('shop');
   });
 
-  test('a Namespace becomes the other one', () => {
+  test('renames a Namespace object', () => {
     const namespace = {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -159,7 +159,7 @@ describe('another namespace', () => {
     expect(moveObject(namespace, move).metadata).toEqual({ name: 'copy', labels: { team: 'a' } });
   });
 
-  test('what still speaks of the old one is named, and nothing that only looks like it', () => {
+  test('reports references to the old namespace, but not similar text', () => {
     const object = make('v1 ConfigMap', 'a', {
       data: { url: 'http://db.shop.svc:5432', other: 'http://db.workshop.svc', plain: 'shop' },
       spec: { ref: [{ namespace: 'shop' }, { namespace: 'shopping' }] },
@@ -168,7 +168,7 @@ describe('another namespace', () => {
   });
 });
 
-test('config before what runs, custom resources after it, quotas last, equals as they were', () => {
+test('restores configuration before workloads, then custom resources, quotas last; equal ranks keep their order', () => {
   const types = [
     'v1 ResourceQuota',
     'example.com/v1 Thing',
@@ -200,12 +200,12 @@ test('config before what runs, custom resources after it, quotas last, equals as
 
 describe('differences', () => {
   const rows: Record<string, readonly [KubeObject, KubeObject, object[]]> = {
-    'bookkeeping and status are no difference': [
+    'ignore server fields and status': [
       make('v1 ConfigMap', 'a', { status: 1 }, { resourceVersion: '1', generation: 1, managedFields: [] }),
       make('v1 ConfigMap', 'a', { status: 2 }, { resourceVersion: '2', generation: 2, managedFields: [{}] }),
       [],
     ],
-    'values, by path': [
+    'show values by path': [
       make('v1 ConfigMap', 'a', { data: { x: '1', gone: 'y', 'a.b': 'old' } }),
       make('v1 ConfigMap', 'a', { data: { x: '2', here: 'z', 'a.b': 'new' } }),
       [
@@ -215,7 +215,7 @@ describe('differences', () => {
         { path: 'data.x', before: '"1"', after: '"2"' },
       ],
     ],
-    'containers by name, others by place': [
+    'compare containers by name and other items by position': [
       make('v1 Pod', 'a', { spec: { containers: [{ name: 'a', image: '1' }, { name: 'b' }], args: ['x'] } }),
       make('v1 Pod', 'a', {
         spec: { containers: [{ name: 'a', image: '2' }, { name: 'b' }], args: ['y', 'z'] },
@@ -226,12 +226,12 @@ describe('differences', () => {
         { path: 'spec.containers[a].image', before: '"1"', after: '"2"' },
       ],
     ],
-    'another order is a difference': [
+    'include a changed order': [
       make('v1 Pod', 'a', { spec: { initContainers: [{ name: 'a' }, { name: 'b' }] } }),
       make('v1 Pod', 'a', { spec: { initContainers: [{ name: 'b' }, { name: 'a' }] } }),
       [{ path: 'spec.initContainers', before: '["a","b"]', after: '["b","a"]' }],
     ],
-    'what is in a Secret is not shown': [
+    'do not show the values of a Secret': [
       make('v1 Secret', 'a', { data: { key: 'aHVudGVyMg==' } }),
       make('v1 Secret', 'a', { data: { key: 'c3dvcmRmaXNo', new: 'eA==' }, type: 'Opaque' }),
       [
@@ -240,17 +240,17 @@ describe('differences', () => {
         { path: 'type', after: '"Opaque"' },
       ],
     ],
-    'nor is a whole map of it': [
+    'do not show the whole data of a Secret': [
       make('v1 Secret', 'a', { data: { key: 'aHVudGVyMg==' } }),
       make('v1 Secret', 'a'),
       [{ path: 'data', before: '(hidden)' }],
     ],
-    'nor a key of it with dots': [
+    'do not show the value of a Secret key with dots': [
       make('v1 Secret', 'a', { data: { 'tls.key': 'aaaa' } }),
       make('v1 Secret', 'a', { data: { 'tls.key': 'bbbb' } }),
       [{ path: 'data["tls.key"]', before: '(hidden, 4 characters)', after: '(hidden, 4 characters)' }],
     ],
-    'numbers beyond 2^53 differ in their last digit': [
+    'include the last digit of numbers above 2^53': [
       make('v1 ConfigMap', 'a', { n: 2n ** 53n }),
       make('v1 ConfigMap', 'a', { n: 2n ** 53n + 1n }),
       [{ path: 'n', before: '9007199254740992', after: '9007199254740993' }],

@@ -1,8 +1,10 @@
-// What servers and controllers wrote into an object, and what therefore does not belong into a copy that is applied
-// somewhere else: names of fields, annotations, labels and finalizers, as data.
+// Fields, annotations, labels and finalizers that API servers and controllers set. They are removed from an object before
+// it is applied to a cluster.
 
-/** Under `metadata`, of every kind. Owner references name uids that will not come back: kept, they would make the
- * garbage collector delete the object at once. */
+/**
+ * Fields under `metadata` of every kind. Owner references contain uids of the old objects: with them, the garbage
+ * collector would delete the restored object at once.
+ */
 export const SERVER_METADATA = [
   'uid',
   'resourceVersion',
@@ -15,7 +17,7 @@ export const SERVER_METADATA = [
   'ownerReferences',
 ] as const;
 
-/** Annotations that controllers or kubectl keep; a trailing `*` stands for anything. */
+/** Annotations that controllers or kubectl set. A trailing `*` matches any suffix. */
 export const SERVER_ANNOTATIONS: readonly string[] = [
   'kubectl.kubernetes.io/last-applied-configuration',
   'deployment.kubernetes.io/*',
@@ -42,7 +44,7 @@ export const SERVER_ANNOTATIONS: readonly string[] = [
   'k8s.v1.cni.cncf.io/networks-status',
 ];
 
-/** Labels of Jobs and of their templates that hold the uid or the name of the Job that was. */
+/** Labels of Jobs and their Pod templates that contain the uid or name of the original Job. */
 export const JOB_LABELS: readonly string[] = [
   'controller-uid',
   'job-name',
@@ -50,7 +52,7 @@ export const JOB_LABELS: readonly string[] = [
   'batch.kubernetes.io/job-name',
 ];
 
-/** Labels by which controllers know their Pods: a Pod that comes back alone must not be taken for one of theirs. */
+/** Labels by which controllers select their Pods: a Pod that is restored alone must not be adopted. */
 export const POD_LABELS: readonly string[] = [
   ...JOB_LABELS,
   'pod-template-hash',
@@ -66,7 +68,7 @@ export const POD_LABELS: readonly string[] = [
 const DELETION_FINALIZERS: readonly string[] = ['foregroundDeletion', 'orphan', 'kubernetes'];
 const SYSTEM_DOMAIN = /(^|\.)(kubernetes\.io|k8s\.io)\//;
 
-/** A finalizer of the system's own is put there again by whoever needs it; a user's stays. */
+/** System finalizers are removed, because their controllers add them again; finalizers of users are kept. */
 export const isSystemFinalizer = (name: string): boolean =>
   DELETION_FINALIZERS.includes(name) || SYSTEM_DOMAIN.test(name);
 

@@ -1,5 +1,5 @@
-// What does not come back, and why: what controllers make again by themselves, what would do its work a second time, and
-// what cannot be anybody's wish to apply.
+// Decides which captured objects are not restored, and why: objects that controllers recreate, objects that would repeat
+// their work, and objects that are never applied by users.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
@@ -7,16 +7,16 @@ import { ANNOTATION_REDACTED } from '#api/stateSnapshotter/conditions';
 import { typeOf } from './strip.ts';
 
 export interface SkipOptions {
-  /** Jobs and Pods that have ended come back too: they run again. */
+  /** Also restore finished Jobs and Pods. They run again. */
   readonly includeFinished?: boolean;
 }
 
-/** What a decision about one object needs to know about all others of its checkpoint. */
+/** What the decision about one object needs to know about the other objects of the checkpoint. */
 export interface Captured {
   readonly uids: ReadonlySet<string>;
   /** `apps/Deployment name`. */
   readonly names: ReadonlySet<string>;
-  /** Names of Services whose addresses are looked after. */
+  /** Names of Services with a selector, whose endpoints a controller manages. */
   readonly selecting: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ export class CapturedIndex implements Captured {
   }
 }
 
-/** Kinds that others make by the dozen: they are made again as soon as their maker is back. */
+/** Kinds whose objects a controller recreates when their owner is restored. */
 const MADE_BY_CONTROLLERS = new Set([
   '/Pod',
   '/ReplicationController',
@@ -48,7 +48,7 @@ const MADE_BY_CONTROLLERS = new Set([
   'resource.k8s.io/ResourceClaim',
 ]);
 
-/** Kinds of which nothing comes back, whatever is in them. */
+/** Kinds that are never restored, with the reason. */
 const NEVER: Readonly<Record<string, string>> = {
   '/Event': 'what happened is not applied again',
   'events.k8s.io/Event': 'what happened is not applied again',
@@ -61,7 +61,7 @@ const NEVER: Readonly<Record<string, string>> = {
   'storage.deckhouse.io/VolumeRestoreRequest': 'a request is carried out once; make a new one',
 };
 
-/** The reason why this object stays away; undefined when it comes back. */
+/** The reason to skip the object; undefined if it is restored. */
 export function computeSkip(
   object: KubeObject,
   captured: Captured,
@@ -81,7 +81,7 @@ function ownedReason(object: KubeObject, type: string, captured: Captured): stri
   const owner = controllerOf(object);
   if (owner === undefined) return undefined;
   if (captured.uids.has(owner.uid)) return `${owner.kind} ${owner.name} makes it again`;
-  // The ReplicaSet between a Pod and its Deployment need not have been captured.
+  // The ReplicaSet between a Pod and its Deployment may be missing in the checkpoint.
   const hash = object.metadata.labels?.['pod-template-hash'];
   if (type !== '/Pod' || owner.kind !== 'ReplicaSet' || hash === undefined) return undefined;
   const deployment = owner.name.endsWith(`-${hash}`) ? owner.name.slice(0, -hash.length - 1) : '';

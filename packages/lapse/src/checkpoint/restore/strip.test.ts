@@ -9,7 +9,7 @@ const make = (apiVersion: string, kind: string, rest: object = {}, metadata: obj
   ...rest,
 });
 
-/** What it is given, and what is left beside apiVersion, kind, name and namespace. */
+/** Each row: the captured object, and the expected result without apiVersion, kind, name and namespace. */
 const strips = (rows: Record<string, readonly [KubeObject, object]>): void => {
   for (const [rule, [object, expected]] of Object.entries(rows))
     test(rule, () => {
@@ -24,7 +24,7 @@ const strips = (rows: Record<string, readonly [KubeObject, object]>): void => {
 
 describe('every kind', () => {
   strips({
-    'fields of the server go, labels and annotations of people stay': [
+    'removes server fields, keeps labels and annotations of users': [
       make(
         'example.com/v1',
         'Thing',
@@ -49,11 +49,11 @@ describe('every kind', () => {
         metadata: { labels: { app: 'web' }, annotations: { note: 'mine' }, generateName: 'a-' },
       },
     ],
-    'annotations of controllers alone leave none': [
+    'removes annotations if only controllers set them': [
       make('v1', 'ConfigMap', {}, { annotations: { 'deployment.kubernetes.io/revision': '4' } }),
       {},
     ],
-    'finalizers of the system go, those of people stay': [
+    'removes system finalizers, keeps finalizers of users': [
       make(
         'v1',
         'ConfigMap',
@@ -73,11 +73,11 @@ describe('every kind', () => {
       ),
       { metadata: { finalizers: ['example.com/audit', 'notkubernetes.io/kept'] } },
     ],
-    'numbers beyond 2^53 survive': [
+    'keeps numbers above 2^53': [
       make('example.com/v1', 'Thing', { spec: { big: 2n ** 53n + 1n } }),
       { spec: { big: 2n ** 53n + 1n } },
     ],
-    'a Service, Pod or Job of somebody else’s group is left alone': [
+    'does not change a Service, Pod or Job of another API group': [
       make('serving.knative.dev/v1', 'Service', {
         spec: { clusterIP: '10.0.0.1', ports: [{ nodePort: 1 }] },
       }),
@@ -89,7 +89,7 @@ describe('every kind', () => {
 describe('Services', () => {
   const ports = [{ name: 'http', port: 80, targetPort: 8080, nodePort: 31_000 }];
   strips({
-    'addresses and node ports are assigned anew': [
+    'lose their addresses and node ports': [
       make('v1', 'Service', {
         spec: {
           type: 'LoadBalancer',
@@ -113,13 +113,13 @@ describe('Services', () => {
         },
       },
     ],
-    'one without an address keeps having none': [
+    'stay headless': [
       make('v1', 'Service', {
         spec: { clusterIP: 'None', clusterIPs: ['None'], ipFamilyPolicy: 'PreferDualStack' },
       }),
       { spec: { clusterIP: 'None', clusterIPs: ['None'], ipFamilyPolicy: 'PreferDualStack' } },
     ],
-    'one that is another name stays that': [
+    'keep their external name': [
       make('v1', 'Service', { spec: { type: 'ExternalName', externalName: 'db.example.com' } }),
       { spec: { type: 'ExternalName', externalName: 'db.example.com' } },
     ],
@@ -128,7 +128,7 @@ describe('Services', () => {
 
 describe('storage', () => {
   strips({
-    'a claim forgets its volume and the node it was made for': [
+    'a claim loses its volume and its selected node': [
       make(
         'v1',
         'PersistentVolumeClaim',
@@ -156,7 +156,7 @@ describe('storage', () => {
         metadata: { annotations: { owner: 'me' } },
       },
     ],
-    'templates of claims lose what Go writes for nothing': [
+    'claim templates lose empty fields that Go writes': [
       make('apps/v1', 'StatefulSet', {
         spec: {
           template: { metadata: { creationTimestamp: null, labels: { app: 'db' } } },
@@ -177,9 +177,9 @@ describe('storage', () => {
 
 const token = { name: 'kube-api-access-x7k2p', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
 
-describe('what runs', () => {
+describe('workloads', () => {
   strips({
-    'a Pod forgets its node, its priority, its token and whose it was': [
+    'a Pod loses its node, priority, token and controller labels': [
       make(
         'v1',
         'Pod',
@@ -215,7 +215,7 @@ describe('what runs', () => {
         metadata: { labels: { app: 'web' } },
       },
     ],
-    'a Deployment forgets its revision': [
+    'a Deployment loses its revision': [
       make(
         'apps/v1',
         'Deployment',
@@ -227,11 +227,11 @@ describe('what runs', () => {
       ),
       { spec: { replicas: 2, template: {} } },
     ],
-    'a ReplicaSet of its own keeps the labels it selects by': [
+    'a standalone ReplicaSet keeps the labels of its selector': [
       make('apps/v1', 'ReplicaSet', { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } }),
       { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } },
     ],
-    'a Job gets a new selector and new labels': [
+    'a Job loses its generated selector and labels': [
       make(
         'batch/v1',
         'Job',
@@ -260,7 +260,7 @@ describe('what runs', () => {
       ),
       { spec: { template: { metadata: { labels: { app: 'report' } } } } },
     ],
-    'a Job with a selector of its own keeps it': [
+    'a Job with a manual selector keeps it': [
       make('batch/v1', 'Job', {
         spec: {
           manualSelector: true,
@@ -276,7 +276,7 @@ describe('what runs', () => {
         },
       },
     ],
-    'a CronJob is cleaned two templates deep': [
+    'both nested templates of a CronJob are cleaned': [
       make('batch/v1', 'CronJob', {
         spec: {
           jobTemplate: {
@@ -290,9 +290,9 @@ describe('what runs', () => {
   });
 });
 
-describe('accounts and namespaces', () => {
+describe('service accounts and namespaces', () => {
   strips({
-    'generated tokens of an account go, what people added stays': [
+    'a service account loses generated tokens and keeps secrets of users': [
       make(
         'v1',
         'ServiceAccount',
@@ -308,7 +308,7 @@ describe('accounts and namespaces', () => {
       ),
       { secrets: [{ name: 'builder-extra' }] },
     ],
-    'a Namespace forgets its finalizers and the label of its name': [
+    'a Namespace loses its finalizers and the label of its name': [
       {
         apiVersion: 'v1',
         kind: 'Namespace',
@@ -325,10 +325,10 @@ describe('accounts and namespaces', () => {
   });
 });
 
-describe('hostile input', () => {
+describe('invalid input', () => {
   const odd: readonly unknown[] = [null, 7, 'text', [], [null], [[{}]], {}];
   const kinds = ['Service', 'Pod', 'PersistentVolumeClaim', 'ServiceAccount', 'Namespace'] as const;
-  test.each(kinds)('a %s whose fields have any shape is passed on, not thrown at', (kind) => {
+  test.each(kinds)('a %s with fields of any type causes no exception', (kind) => {
     for (const value of odd) {
       const spec = { ports: value, containers: value, volumes: value, template: value };
       for (const rest of [{ spec: value }, { spec }, { secrets: value }, { status: value }])
@@ -338,7 +338,7 @@ describe('hostile input', () => {
     }
   });
 
-  test('metadata that is none is left for the server to refuse', () => {
+  test('invalid metadata is kept, so that the server refuses it', () => {
     expect(stripObject({ apiVersion: 'v1', kind: 'Pod', metadata: null } as unknown as KubeObject)).toEqual({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -346,7 +346,7 @@ describe('hostile input', () => {
     });
   });
 
-  test('names of prototypes are ordinary names', () => {
+  test('prototype names are ordinary names', () => {
     const object = JSON.parse(
       '{"apiVersion":"v1","kind":"constructor","metadata":{"name":"a","annotations":{"__proto__":"x"}}}',
     );

@@ -1,15 +1,15 @@
-// A captured object → what to apply so that it comes back: without what a server, a controller or a cluster wrote into it.
+// Removes from a captured object what the API server, controllers and the cluster set, so that it can be applied again.
 
 import { clone, getOwn, isObject, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import { KIND_RULES } from './kindRules.ts';
 import { isServerAnnotation, isSystemFinalizer, SERVER_METADATA } from './serverSet.ts';
 
-/** `apps/Deployment`, `/Pod`: the group and the kind, whatever the version. */
+/** Group and kind, without the version: `apps/Deployment`, `/Pod`. */
 export const typeOf = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string =>
   `${parseApiVersion(apiVersion)?.group ?? apiVersion}/${kind}`;
 
-/** A copy; the captured object stays as it is. */
+/** Returns a copy. */
 export function stripObject(captured: KubeObject): KubeObject {
   const object = clone(asJson(captured));
   delete object.status;
