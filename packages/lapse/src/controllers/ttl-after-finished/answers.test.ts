@@ -16,7 +16,7 @@ const ask: Budget['ask'] = (_uid, now) =>
   now % 60_000 === 0 ? { kind: 'go' } : { kind: 'wait', until: (Math.ceil(now / 60_000) * 60_000) as never };
 const onTheMinute: Budget = { ask, claim: ask, spend: () => {}, limit: () => {} };
 
-describe('what the server answers to the DELETE', () => {
+describe('the answer of the server', () => {
   test.each<
     [string, times: number, answer: () => ReturnType<TtlWorld['world']['interfere']>, deletes: number]
   >([
@@ -24,8 +24,8 @@ describe('what the server answers to the DELETE', () => {
     ['500, three times', 3, () => refuse(500, 'InternalError'), 4],
     ['410', 1, () => refuse(410, 'Expired'), 2],
     ['503', 1, () => refuse(503, 'ServiceUnavailable'), 2],
-    ['nothing, after it was carried out', 1, () => 'loseAnswer', 2],
-  ])('%s: deleted all the same', (_name, times, answer, deletes) =>
+    ['lost, after the DELETE took effect', 1, () => 'loseAnswer', 2],
+  ])('is %s: the Job is deleted in the end', (_name, times, answer, deletes) =>
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report', 10);
       k.start();
@@ -45,10 +45,10 @@ describe('what the server answers to the DELETE', () => {
     ['DELETE', 500, 'InternalError'],
     ['GET', 403, 'Forbidden'],
   ])(
-    '%s answered with %s for an hour: a handful of requests, one Event, then it works',
+    'to a %s is %s for an hour: few requests, one Event, and the Job is deleted afterwards',
     (verb, code, reason) =>
       inTtlWorld(background, async (k) => {
-        // A read only happens after a lost race.
+        // The object is only read after a conflict.
         const lost = refuse(409, 'Conflict', 'the UID in the precondition does not match');
         const refusal = (method: string) =>
           method === verb ? refuse(code, reason) : verb === 'GET' ? lost : undefined;
@@ -76,7 +76,7 @@ describe('gates and configuration', () => {
   test.each<[gate: string, kind: Kind, put: (k: TtlWorld, name: string) => Promise<void>]>([
     ['TTLAfterFinished', Job, (k, name) => k.finishedJob(name, 10)],
     ['TTLAfterFinishedPods', Pod, (k, name) => k.finishedPod(name, 10)],
-  ])('%s on: ended; off: nothing happens; on again: ended as before', async (gate, kind, put) => {
+  ])('%s enables deletions, and nothing is deleted while it is off', async (gate, kind, put) => {
     const clock = new VirtualClock();
     const server = await createServer({ clock, random: seededRandom(7) });
     onTestFinished(() => server.close());
@@ -110,14 +110,14 @@ describe('gates and configuration', () => {
     await again.stop();
   });
 
-  test('zero workers are refused at the start', async () => {
+  test('a concurrency of zero is refused at the start', async () => {
     await expect(inTtlWorld({ configuration: { concurrency: 0 } }, async () => {})()).rejects.toThrow(
       'concurrency must be a whole number above zero',
     );
   });
 
   test(
-    'a budget is kept',
+    'a deletion budget limits the deletions per second',
     inTtlWorld(
       {
         configuration: { jobPropagation: 'Background' },
@@ -142,7 +142,7 @@ describe('gates and configuration', () => {
 });
 
 test(
-  'refused to us and then gone: it was somebody else',
+  'an object that is gone after a refused DELETE was deleted by another client',
   inTtlWorld(background, async (k) => {
     await k.finishedJob('report', 10);
     await k.createJob('other');
@@ -156,14 +156,14 @@ test(
   }),
 );
 
-describe('the answer does not come, or says nothing, and the watch tells first that it is gone', () => {
+describe('a DELETE without a clear answer whose result the watch shows first', () => {
   const counted = 'lapse_ttl_deleted_total{kind="Job",namespace="default",outcome="deleted"}';
   test.each<[string, answers: (() => ReturnType<TtlWorld['world']['interfere']>)[]]>([
     ['lost three times', ['loseAnswer', 'loseAnswer', 'loseAnswer'].map((a) => () => a as 'loseAnswer')],
     ['lost, then 502', [() => 'loseAnswer', () => refuse(502, 'x')]],
-    ['504, and carried out', [() => refuse(504, 'Timeout')]],
-    ['500, and carried out', [() => refuse(500, 'ServerTimeout')]],
-  ])('%s: ours, counted once, and no rival', (_name, answers) =>
+    ['504 after it took effect', [() => refuse(504, 'Timeout')]],
+    ['500 after it took effect', [() => refuse(500, 'ServerTimeout')]],
+  ])('(%s) is counted once, and not as a competing deletion', (_name, answers) =>
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report', 10);
       await k.finishedJob('before', 5);
@@ -189,7 +189,7 @@ describe('the answer does not come, or says nothing, and the watch tells first t
   );
 
   test(
-    'or that it is being deleted: accepted then, however long a finalizer keeps it',
+    'counts as accepted if the object is terminating, regardless of how long a finalizer keeps it',
     inTtlWorld({}, async (k) => {
       await k.createJob('report', 10, { finalizers: ['example.com/hold'] });
       await k.finish('report');
@@ -215,7 +215,7 @@ describe('the answer does not come, or says nothing, and the watch tells first t
   );
 
   test(
-    'or it was not carried out, and the object was extended: whoever ends it later, it was not us',
+    'is not counted if it did not take effect and the object was extended and deleted later by another client',
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report', 10);
       k.start();
@@ -235,7 +235,7 @@ describe('the answer does not come, or says nothing, and the watch tells first t
   );
 
   test(
-    'and there is another of its name already: what becomes of that one is not ours',
+    'is counted once if another object already has the same name',
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report', 10);
       k.start();

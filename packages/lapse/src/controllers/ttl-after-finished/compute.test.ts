@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { describeExpiry } from '#deletion/expiry';
 import { jobs } from '#deletion/finish/job';
 import { pods } from '#deletion/finish/pod';
-import { computeLingering } from '#deletion/lingering';
+import { computeTerminating } from '#deletion/lingering';
 import {
   computeNotice,
   computeVerdict,
+  isCompetingDeletion,
   isFinishedWithTtl,
-  isRivalDeletion,
   type Verdict,
 } from './compute.ts';
 import { at, ended, expired, moment, not, owner, pod, status, time, waiting } from './expected.testkit.ts';
@@ -30,7 +30,7 @@ describe("upstream's cases (TestTimeLeft), by number", () => {
     expect(computeVerdict(jobs, object, moment(now))).toMatchObject(expected);
   });
 
-  test('14. the TTL is part of what people are told', () => {
+  test('14. the TTL is part of the explanation', () => {
     const verdict = computeVerdict(jobs, job({ ttl: 30, finishedAt: time(0) }), moment(0));
     expect(verdict.kind === 'exempt' ? '' : describeExpiry(verdict)).toBe(
       'finished 2026-01-01T12:00:00Z (condition Complete), TTL 30s (spec.ttlSecondsAfterFinished): ends 2026-01-01T12:00:30Z',
@@ -45,32 +45,32 @@ describe('Jobs', () => {
   });
   test.each<[string, Job, number, object]>([
     [
-      'an annotation that cannot be read keeps it: somebody meant something',
+      'an unreadable annotation keeps the Job',
       job({ ttl: 10, finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': 'Never' } } }),
       99,
       not('invalid TTL'),
     ],
     [
-      'a duration in the annotation is for policies: the field counts',
+      'a duration in the annotation is for policies and is ignored',
       job({ ttl: 10, finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': '1h' } } }),
       99,
       expired(10),
     ],
     [
-      'without a TTL no annotation is looked at',
+      'without a TTL the annotation is ignored',
       job({ finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': 'Never' } } }),
       99,
       not('no TTL'),
     ],
     ['a suspended Job has not finished', withStatus(status(['Suspended', 'True', 0])), 99, not('unfinished')],
     [
-      'criteria met is not finished',
+      'SuccessCriteriaMet is not finished',
       withStatus(status(['SuccessCriteriaMet', 'True', 0])),
       99,
       not('unfinished'),
     ],
     [
-      'a failure target is not finished',
+      'FailureTarget is not finished',
       withStatus(status(['FailureTarget', 'True', 0])),
       99,
       not('unfinished'),
@@ -83,57 +83,57 @@ describe('Jobs', () => {
       not('unfinished'),
     ],
     [
-      'both true: the first in the list counts',
+      'Complete and Failed are both True: the first in the list counts',
       withStatus(status(['Failed', 'True', 5], ['Complete', 'True', 1])),
       12,
       waiting(15),
     ],
     [
-      'the first that is true, not the first',
+      'the first condition that is True counts, not the first in the list',
       withStatus(status(['Failed', 'False', 5], ['Complete', 'True', 1])),
       12,
       expired(11),
     ],
     [
-      'no transition time: never, and not wrong',
+      'a condition without transition time: the Job is kept',
       withStatus(status(['Complete', 'True'])),
       99,
       not('finish time unknown'),
     ],
     [
-      'the first has none: the second does not help',
+      'the first terminal condition has no time: the second is ignored',
       withStatus(status(['Failed', 'True'], ['Complete', 'True', 1])),
       99,
       not('finish time unknown'),
     ],
     [
-      'Go’s zero time is no time',
+      'the zero time of Go counts as missing',
       job({ ttl: 1, finishedAt: '0001-01-01T00:00:00Z' }),
       99,
       not('finish time unknown'),
     ],
     [
-      'Unix’s zero is no time',
+      'the Unix epoch counts as missing',
       job({ ttl: 1, finishedAt: '1970-01-01T00:00:00Z' }),
       99,
       not('finish time unknown'),
     ],
     [
-      'a text that is no time is no time',
+      'an unreadable time counts as missing',
       job({ ttl: 1, finishedAt: 'yesterday' }),
       99,
       not('finish time unknown'),
     ],
-    ['finished in the future: waits for all of it', job({ ttl: 10, finishedAt: time(20) }), 0, waiting(30)],
+    ['a finish in the future lengthens the wait', job({ ttl: 10, finishedAt: time(20) }), 0, waiting(30)],
     [
-      'beyond the skew allowed: held',
+      'a finish beyond the tolerated skew is held',
       job({ ttl: 10, finishedAt: time(3600) }),
       0,
       { kind: 'held', until: at(3570) },
     ],
-    ['68 years', job({ ttl: 2 ** 31 - 1, finishedAt: time(0) }), 0, waiting(2 ** 31 - 1)],
-    ['more than int32 is not believed', job({ ttl: 2 ** 31, finishedAt: time(0) }), 1e12, not('invalid TTL')],
-    ['half a second is not believed', job({ ttl: 0.5, finishedAt: time(0) }), 9, not('invalid TTL')],
+    ['a TTL of 68 years waits', job({ ttl: 2 ** 31 - 1, finishedAt: time(0) }), 0, waiting(2 ** 31 - 1)],
+    ['a TTL above int32 is invalid', job({ ttl: 2 ** 31, finishedAt: time(0) }), 1e12, not('invalid TTL')],
+    ['a TTL of half a second is invalid', job({ ttl: 0.5, finishedAt: time(0) }), 9, not('invalid TTL')],
     [
       'opted out',
       job({ ttl: 0, finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': 'never' } } }),
@@ -153,7 +153,7 @@ describe('Jobs', () => {
       not('being deleted'),
     ],
     [
-      'an owner never keeps it',
+      'an owner does not keep the Job',
       job({
         ttl: 0,
         finishedAt: time(0),
@@ -167,7 +167,7 @@ describe('Jobs', () => {
       expired(0),
     ],
     [
-      'whoever manages it',
+      'spec.managedBy is ignored',
       { ...job({ ttl: 5, finishedAt: time(0) }), spec: { ttlSecondsAfterFinished: 5, managedBy: 'kueue' } },
       5,
       expired(5),
@@ -182,9 +182,9 @@ describe('a Pod that is exempt because a Job controls it', () => {
   const done = { phase: 'Succeeded' };
   const exempt = { kind: 'exempt', reason: 'OwnedByJob' };
   test.each<[string, Pod, object]>([
-    ['is exempt when its TTL is over', pod('5', { ...done, containerStatuses: ended(0) }, ofJob), exempt],
+    ['is exempt when its TTL has expired', pod('5', { ...done, containerStatuses: ended(0) }, ofJob), exempt],
     [
-      'is exempt when its TTL is not over',
+      'is exempt when its TTL has not expired',
       pod('999', { ...done, containerStatuses: ended(0) }, ofJob),
       exempt,
     ],
@@ -209,51 +209,51 @@ test.each<[string, Job, boolean]>([
   expect(isFinishedWithTtl(jobs, object)).toBe(expected);
 });
 
-describe('what people are told', () => {
-  const told = (verdict: Verdict) => computeNotice(verdict)?.note;
+describe('the notice', () => {
+  const notice = (verdict: Verdict) => computeNotice(verdict)?.note;
   test.each<[string, Job, string | undefined]>([
-    ['nothing about a Job that waits', job({ ttl: 9, finishedAt: time(0) }), undefined],
-    ['nothing about one that is over', job({ ttl: 0, finishedAt: time(0) }), undefined],
-    ['nothing about one without TTL', job({}), undefined],
-    ['nothing about a second of difference', job({ ttl: 9, finishedAt: time(1) }), undefined],
+    ['does not exist for a Job that waits', job({ ttl: 9, finishedAt: time(0) }), undefined],
+    ['does not exist for an expired Job', job({ ttl: 0, finishedAt: time(0) }), undefined],
+    ['does not exist for a Job without TTL', job({}), undefined],
+    ['does not exist for a finish one second in the future', job({ ttl: 9, finishedAt: time(1) }), undefined],
     [
-      'a finish in the future',
+      'reports a finish in the future',
       job({ ttl: 9, finishedAt: time(2) }),
       'finished 2 s in the future, the TTL counts from there; do the clocks agree?',
     ],
     [
-      'a finish far in the future',
+      'reports a finish far in the future',
       job({ ttl: 9, finishedAt: time(3600) }),
       'finished 3600 s in the future, too far to be believed yet; do the clocks agree?',
     ],
     [
-      'a finish without time',
+      'reports a finish without time',
       job({ ttl: 9, finishedAt: '' }),
       'condition Complete has no lastTransitionTime',
     ],
     [
-      'a negative TTL',
+      'reports a negative TTL',
       job({ ttl: -5 }),
       'spec.ttlSecondsAfterFinished is "-5", not a whole number of seconds from 0 to 2147483647',
     ],
   ])('%s', (_name, object, expected) => {
-    expect(told(computeVerdict(jobs, object, moment(0)))).toBe(expected);
+    expect(notice(computeVerdict(jobs, object, moment(0)))).toBe(expected);
   });
 });
 
-describe('an object that we deleted and that stays', () => {
+describe('an object that Lapse deleted and that is still terminating', () => {
   const deleted = (finalizers?: string[]) =>
     job({ metadata: { deletionTimestamp: time(0), ...(finalizers ? { finalizers } : {}) } });
   test.each([
-    ['is given ten minutes', deleted(['x/y']), 599, { kind: 'wait', until: at(600) }],
+    ['is not reported for ten minutes', deleted(['x/y']), 599, { kind: 'wait', until: at(600) }],
     [
-      'is then reported with its finalizers',
+      'is reported with its finalizers after ten minutes',
       deleted(['x/y', 'z']),
       600,
       { kind: 'stuck', note: 'still there 10 minutes after it was deleted: kept by the finalizer x/y, z' },
     ],
     [
-      'or without',
+      'is reported without finalizers after ten minutes',
       deleted(),
       9999,
       {
@@ -261,7 +261,7 @@ describe('an object that we deleted and that stays', () => {
         note: 'still there 10 minutes after it was deleted: no finalizer in its metadata keeps it',
       },
     ],
-  ])('%s', (_name, object, now, expected) => expect(computeLingering(object, at(now))).toEqual(expected));
+  ])('%s', (_name, object, now, expected) => expect(computeTerminating(object, at(now))).toEqual(expected));
 });
 
 test.each([
@@ -270,10 +270,14 @@ test.each([
   [0, true],
   [4.999, true],
   [5, false],
-])('a deletion %s s after the deadline is by the same rule: %s', (second, expected) => {
-  expect(isRivalDeletion(at(0), at(second), at(-60))).toBe(expected);
+])('a deletion %s s after the deadline counts as a competing deletion: %s', (second, expected) => {
+  expect(isCompetingDeletion(at(0), at(second), at(-60))).toBe(expected);
 });
 
-test('what was due before we began to act was perhaps deleted by the replica before us', () => {
-  expect([-1, 0, 1].map((since) => isRivalDeletion(at(0), at(1), at(since)))).toEqual([true, false, false]);
+test('an object that was due before this replica acted does not count as a competing deletion', () => {
+  expect([-1, 0, 1].map((since) => isCompetingDeletion(at(0), at(1), at(since)))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

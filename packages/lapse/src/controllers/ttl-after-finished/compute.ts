@@ -1,8 +1,8 @@
-// Every decision of this controller. Pure: an object, a moment → what is to be done about it and what people should know.
+// The decisions of this controller. Pure: from an object and a moment to the decision and its report.
 
 import { type Instant, isDue, type Millis, millis, plus, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { AHEAD_WORTH_TELLING, computeExpiry, type Expiry, type Ttl } from '#deletion/expiry';
+import { computeExpiry, type Expiry, MAX_UNREPORTED_AHEAD, type Ttl } from '#deletion/expiry';
 import type { Exemption, Finishable, FirstSight } from '#deletion/finish/finishable';
 import { readTtlAnnotation } from '#deletion/ttlAnnotation';
 
@@ -10,9 +10,9 @@ export type Verdict = Expiry | Exemption;
 
 export interface Moment {
   readonly now: Instant;
-  /** How far a finish may lie in the future and still be believed. */
+  /** How far a finish time may lie in the future and still be trusted. */
   readonly tolerance: Millis;
-  /** For objects whose status does not say when they finished. */
+  /** For objects whose status does not contain their finish time. */
   readonly sight?: FirstSight | undefined;
 }
 
@@ -31,11 +31,11 @@ export function computeVerdict<T extends KubeObject>(
   return isIdle ? expiry : (finishable.exempt?.(object) ?? expiry);
 }
 
-/** What the KEP counts as added to the queue. */
+/** Whether the object counts as added to the queue, as defined by the KEP. */
 export const isFinishedWithTtl = <T extends KubeObject>(finishable: Finishable<T>, object: T): boolean =>
   finishable.ttl(object).kind === 'after' && finishable.finish(object).kind !== 'unfinished';
 
-/** A length in the annotation is for policies; one that nobody can read may be an opt-out, and nothing ends by mistake. */
+/** A duration in the annotation is for policies and ignored here. An unreadable value may be an opt-out: keep. */
 function ttlOf<T extends KubeObject>(finishable: Finishable<T>, object: T): Ttl {
   const own = readTtlAnnotation(object.metadata);
   if (own?.kind === 'never') return own;
@@ -43,11 +43,11 @@ function ttlOf<T extends KubeObject>(finishable: Finishable<T>, object: T): Ttl 
   return own?.kind === 'invalid' && ttl.kind === 'after' ? own : ttl;
 }
 
-/** What people are told about an object, once. */
+/** A warning Event for this object. Emitted at most once per object and process. */
 export interface Notice {
   readonly reason: string;
   readonly note: string;
-  /** As counted in `lapse_ttl_skipped_total`. */
+  /** The label of `lapse_ttl_skipped_total`. */
   readonly because: string;
 }
 
@@ -59,22 +59,22 @@ export function computeNotice(verdict: Verdict): Notice | undefined {
     if (because === 'finish time unknown') return { reason: 'FinishTimeUnknown', note, because };
     return undefined;
   }
-  if (verdict.kind === 'expired' || verdict.ahead <= AHEAD_WORTH_TELLING) return undefined;
+  if (verdict.kind === 'expired' || verdict.ahead <= MAX_UNREPORTED_AHEAD) return undefined;
   const held = verdict.kind === 'held' ? 'too far to be believed yet' : 'the TTL counts from there';
   const note = `finished ${(verdict.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
   return { reason: 'FinishInFuture', note, because: 'finish in the future' };
 }
 
-/** Longer than a rival who is up to date needs from the deadline to a deletion. */
-const BY_THE_SAME_RULE = seconds(5);
-/** Clocks differ; a rival's may be ahead of ours. */
-const RIVAL_AHEAD = seconds(2);
+/** Longer than an up-to-date competing controller needs from the deadline to the deletion. */
+const COMPETITOR_LAG = seconds(5);
+/** Clock difference: the clock of a competing controller may be ahead. */
+const COMPETITOR_AHEAD = seconds(2);
 
 /**
- * Whether something that vanished at `now` without our doing was deleted because of its deadline. What was due before we
- * began to act may have been deleted by the replica that led before us.
+ * Whether an object that another client deleted was deleted because of its deadline. An object that was due before this
+ * replica started to act may have been deleted by the previous leader.
  */
-export const isRivalDeletion = (deadline: Instant, now: Instant, actingSince: Instant): boolean =>
+export const isCompetingDeletion = (deadline: Instant, now: Instant, actingSince: Instant): boolean =>
   deadline > actingSince &&
-  isDue(plus(deadline, millis(-RIVAL_AHEAD)), now) &&
-  !isDue(plus(deadline, BY_THE_SAME_RULE), now);
+  isDue(plus(deadline, millis(-COMPETITOR_AHEAD)), now) &&
+  !isDue(plus(deadline, COMPETITOR_LAG), now);

@@ -1,4 +1,4 @@
-// Wiring as data: one controller per kind that finishes.
+// Defines the controllers: one per kind that finishes.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
@@ -12,7 +12,7 @@ import type { Finishable } from '#deletion/finish/finishable';
 import { GuardedDeletes, type GuardedDeletesOptions } from '#deletion/guardedDelete';
 import type { SkewGuard } from '#deletion/skewGuard';
 import { computeVerdict, isFinishedWithTtl } from './compute.ts';
-import { Ledger } from './ledger.ts';
+import { ObjectRecords } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
 import { createReconcile } from './reconcile.ts';
 import { standbyChange } from './unansweredDelete.ts';
@@ -26,7 +26,7 @@ export interface TtlOptions {
   readonly deletionEvents: boolean;
   /** Set: only Jobs or Pods of this namespace. */
   readonly namespace?: string;
-  /** What the operator asks of every deletion. */
+  /** Options that apply to every deletion. */
   readonly deletion?: Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
 }
 
@@ -36,8 +36,15 @@ export function ttlAfterFinished<T extends KubeObject>(
 ): ControllerDefinition<T> {
   const { clock, guard, registry, concurrency, propagation, deletionEvents } = options;
   const { kind, controller, queue, projection, fieldSelector } = finishable;
-  const ledger = new Ledger();
-  const metrics = finishableMetrics({ registry, clock, ledger, controller, kind: kind.kind, concurrency });
+  const objectRecords = new ObjectRecords();
+  const metrics = finishableMetrics({
+    registry,
+    clock,
+    objectRecords,
+    controller,
+    kind: kind.kind,
+    concurrency,
+  });
   const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...options.deletion });
   return defineController<T>({
     name: controller,
@@ -47,17 +54,17 @@ export function ttlAfterFinished<T extends KubeObject>(
     projection,
     facts: factsOf,
     countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
-    firstLook: (object) => noteFirst(finishable, object, { ledger, guard, clock }),
+    firstLook: (object) => scheduleFirst(finishable, object, { objectRecords, guard, clock }),
     onStandbyChange: (key, object) =>
-      standbyChange({ ledger, metrics, clock, now: () => guard.now() }, key, object),
-    onPause: () => ledger.rests(clock.elapsed()),
+      standbyChange({ objectRecords, metrics, clock, now: () => guard.now() }, key, object),
+    onPause: () => objectRecords.stopActing(clock.elapsed()),
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
     reconcile: createReconcile({
       clock,
       finishable,
       guard,
       deletes,
-      ledger,
+      objectRecords,
       metrics,
       propagation,
       deletionEvents,
@@ -67,7 +74,7 @@ export function ttlAfterFinished<T extends KubeObject>(
   });
 }
 
-/** A projection keeps nothing but identity and facts. */
+/** All fields of a projection except its identity. */
 export function factsOf({ metadata, spec, status }: KubeObject): unknown {
   const { deletionTimestamp, finalizers, annotations, ownerReferences } = metadata;
   return [deletionTimestamp, finalizers, annotations, ownerReferences, spec, status].map(
@@ -76,24 +83,24 @@ export function factsOf({ metadata, spec, status }: KubeObject): unknown {
 }
 
 /**
- * What the initial list brings goes through the timers: overdue ones in the order of their deadlines, the others not
- * before theirs. They are counted as waiting from here on. Anything that people must be told about is looked at now.
+ * Objects of the initial list wait in timers: overdue ones in the order of their deadlines, others until theirs. From
+ * here on they count as waiting. Objects that need a report are reconciled at once.
  */
-function noteFirst<T extends KubeObject>(
+function scheduleFirst<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  { ledger, guard, clock }: { ledger: Ledger; guard: SkewGuard; clock: Clock },
+  { objectRecords, guard, clock }: { objectRecords: ObjectRecords; guard: SkewGuard; clock: Clock },
 ): Instant | undefined {
   if (finishable.needsFirstSight?.(object)) {
     const reading = { now: guard.now(), elapsed: clock.elapsed() };
-    ledger.lists(keyOf(object), object.metadata.uid ?? '', reading);
+    objectRecords.recordListed(keyOf(object), object.metadata.uid ?? '', reading);
   }
   const verdict = computeVerdict(finishable, object, { now: guard.now(), tolerance: guard.maxSkew });
   if (verdict.kind === 'exempt' || verdict.kind === 'held') return undefined;
   if (verdict.kind === 'waiting' && verdict.ahead > 0) return undefined;
   const deadline = deadlineOf(verdict);
-  // Deleted by this process before it lost the lease: counted already, or when its removal is seen.
-  const isOurs = ledger.isOurs(keyOf(object), object.metadata.uid);
-  if (deadline !== undefined && !isOurs) ledger.expects(keyOf(object), deadline);
+  // This process deleted the object before it lost the lease: it was counted, or is counted when its removal is seen.
+  const isOwnDeletion = objectRecords.isOwnDeletion(keyOf(object), object.metadata.uid);
+  if (deadline !== undefined && !isOwnDeletion) objectRecords.setDeadline(keyOf(object), deadline);
   return deadline;
 }

@@ -1,4 +1,4 @@
-// For tests: a fixed start of time, verdicts in short, and Pods as the cache has them.
+// For tests: a fixed start time, short forms of decisions, and Pods as the cache contains them.
 
 import { formatTime, type Instant, instant, seconds } from '@lapse/base/instant';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';

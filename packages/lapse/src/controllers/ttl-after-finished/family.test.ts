@@ -34,7 +34,7 @@ const problems = (given: object) =>
     .map(({ field, message }) => `${field}: ${message}`);
 
 describe("upstream's cases about options and names", () => {
-  test('15. the number of workers reaches the controllers; it has a default', () => {
+  test('15. the controllers get the configured or the default number of workers', () => {
     const made = (given: object) =>
       ttlAfterFinishedFamily
         .create(services({ TTLAfterFinishedPods: true }), configured(given))
@@ -43,7 +43,7 @@ describe("upstream's cases about options and names", () => {
     expect(made({})).toEqual([32, 32]);
   });
 
-  test('16. the family is known by its name, and its rights are exactly these', () => {
+  test('16. the controllers have the expected names and RBAC rules', () => {
     expect(FAMILIES).toContain(ttlAfterFinishedFamily);
     const { controllers } = ttlAfterFinishedFamily.create(
       services({ TTLAfterFinishedPods: true }),
@@ -72,18 +72,18 @@ describe('gates', () => {
     [{ TTLAfterFinished: false }, []],
     [{ TTLAfterFinishedPods: true }, ['ttl-after-finished', 'ttl-after-finished-pods']],
     [{ TTLAfterFinished: false, TTLAfterFinishedPods: true }, ['ttl-after-finished-pods']],
-  ])('%j: %j', (gates, names) => {
+  ])('%j select the controllers %j', (gates, names) => {
     const { controllers } = ttlAfterFinishedFamily.create(services(gates), configured({}));
     expect(controllers.map(({ name }) => name)).toEqual(names);
   });
 });
 
-test('in one namespace only that is watched', () => {
+test('with a namespace, only that namespace is watched', () => {
   const { controllers } = ttlAfterFinishedFamily.create(services({}, { namespace: 'ci' }), configured({}));
   expect(controllers.map(({ namespace }) => namespace)).toEqual(['ci']);
 });
 
-describe('configuration that is refused', () => {
+describe('configuration', () => {
   test.each([
     [{ concurrency: 0 }, 'greater than or equal to 1'],
     [{ concurrency: -5 }, 'greater than or equal to 1'],
@@ -92,13 +92,13 @@ describe('configuration that is refused', () => {
     [{ jobPropagation: 'Sideways' }, 'Unsupported value'],
     [{ jobDeletionEvents: 'yes' }, 'boolean'],
     [{ unknown: 1 }, 'unknown'],
-  ])('%j', (given, message) => expect(problems(given).join()).toContain(message));
+  ])('is refused: %j', (given, message) => expect(problems(given).join()).toContain(message));
 
-  test('and what is accepted', () =>
+  test('is accepted with valid values', () =>
     expect(problems({ concurrency: 1, jobPropagation: 'Orphan' })).toEqual([]));
 });
 
-test('every metric that the guide names exists from the start', () => {
+test('every documented metric exists from the start', () => {
   const guide = readFileSync(new URL('../../../../../docs/ttl-after-finished.md', import.meta.url), 'utf8');
   const named = new Set(
     guide

@@ -1,4 +1,4 @@
-// The family as commands see it: two gates, one section of configuration, up to two controllers.
+// The controller family: two feature gates, one configuration section, up to two controllers.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -126,9 +126,9 @@ export const ttlAfterFinishedFamily: Family = {
     const controllers: ControllerDefinition[] = [];
     const add = <T extends KubeObject>(
       finishable: Finishable<T>,
-      manner: Pick<TtlOptions, 'propagation' | 'deletionEvents'>,
+      specific: Pick<TtlOptions, 'propagation' | 'deletionEvents'>,
     ) => {
-      const options = { ...optionsFor(services, finishable.controller, section), ...manner };
+      const options = { ...optionsFor(services, finishable.controller, section), ...specific };
       controllers.push(ttlAfterFinished(finishable, options) as ControllerDefinition);
     };
     if (services.isEnabled(JOBS_GATE)) {

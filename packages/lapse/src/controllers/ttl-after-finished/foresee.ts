@@ -1,5 +1,4 @@
-// What this family can say beforehand: the verdict about every Job and Pod, now and at the time it asks to be looked at
-// again.
+// Forecasts the expiry of Jobs and Pods: the decision now, and at the time of the next evaluation.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -13,7 +12,7 @@ import { computeVerdict, type Verdict } from './compute.ts';
 
 export interface Foreseen<T extends KubeObject> {
   readonly finishable: Finishable<T>;
-  /** Asked for by this field: `spec.ttlSecondsAfterFinished`. */
+  /** The field with the TTL: `spec.ttlSecondsAfterFinished`. */
   readonly rule: string;
   readonly gate: string;
   propagation(section: JsonObject): Propagation;
@@ -33,27 +32,27 @@ export async function* foreseeFinished<T extends KubeObject>(
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
     ...(namespace === undefined ? {} : { namespace }),
   };
-  const manner = propagation(section);
+  const propagationPolicy = propagation(section);
   for await (const page of outlook.snapshot.each(source))
-    for (const object of page) yield statementAbout(object, finishable, { rule, manner, outlook });
+    for (const object of page) yield statementAbout(object, finishable, { rule, propagationPolicy, outlook });
 }
 
 interface Context {
   readonly rule: string;
-  readonly manner: Propagation;
+  readonly propagationPolicy: Propagation;
   readonly outlook: Outlook;
 }
 
 function statementAbout<T extends KubeObject>(
   object: T,
   finishable: Finishable<T>,
-  { rule, manner, outlook }: Context,
+  { rule, propagationPolicy, outlook }: Context,
 ): Statement {
   const about = { object: nameOf(finishable.kind, object), rule };
-  const end = lookAhead(finishable, object, outlook);
+  const end = forecast(finishable, object, outlook);
   switch (end.kind) {
     case 'ends':
-      return { kind: 'ends', ...about, at: end.at, because: end.because, propagation: manner };
+      return { kind: 'ends', ...about, at: end.at, because: end.because, propagation: propagationPolicy };
     case 'exempt':
       return { kind: 'held', ...about, because: end.note };
     case 'notApplicable':
@@ -64,7 +63,7 @@ function statementAbout<T extends KubeObject>(
           because: describeLingering(object),
         };
       return {
-        kind: HOLDING.has(end.because) ? 'held' : 'stays',
+        kind: HELD_REASONS.has(end.because) ? 'held' : 'stays',
         ...about,
         because: describeExpiry(end),
       };
@@ -73,19 +72,19 @@ function statementAbout<T extends KubeObject>(
   }
 }
 
-/** Somebody asked for an end, and it will not come. */
-const HOLDING: ReadonlySet<string> = new Set(['invalid TTL', 'finish time unknown', 'opted out']);
+/** Reasons that keep an object although the user set a TTL. */
+const HELD_REASONS: ReadonlySet<string> = new Set(['invalid TTL', 'finish time unknown', 'opted out']);
 
-type Ahead =
+type Forecast =
   | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
   | Exclude<Verdict, { kind: 'waiting' | 'held' | 'expired' }>;
 
-/** A finish too far ahead to be believed is believed later: the verdict of that time counts. */
-function lookAhead<T extends KubeObject>(
+/** A finish time too far in the future is trusted later: the decision at that time counts. */
+function forecast<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
   { now, tolerance }: Pick<Outlook, 'now' | 'tolerance'>,
-): Ahead {
+): Forecast {
   const verdict = computeVerdict(finishable, object, { now, tolerance });
   switch (verdict.kind) {
     case 'waiting':
@@ -96,10 +95,10 @@ function lookAhead<T extends KubeObject>(
     }
     case 'notApplicable':
       return verdict.because === 'finish time unknown'
-        ? lookFrom(finishable, object, verdict, { now, tolerance })
+        ? forecastFromFirstSight(finishable, object, verdict, { now, tolerance })
         : verdict;
     case 'held':
-      return lookAhead(finishable, object, { now: verdict.until, tolerance });
+      return forecast(finishable, object, { now: verdict.until, tolerance });
     case 'exempt':
       return verdict;
     default:
@@ -107,19 +106,19 @@ function lookAhead<T extends KubeObject>(
   }
 }
 
-/** Only the controller knows when it saw the object finish. */
+/** Only the controller knows when it saw that the object finished. */
 const MAY_BE_LATER = '; later if the controller saw it finish after that';
 
 /**
- * Where nobody says when it finished, kinds that count from when a controller first saw it do end. Which moment that was
- * only the controller knows; it was not later than now.
+ * For kinds that fall back to the first sight: without a finish time, the TTL counts from when the controller first saw
+ * the object finished. The forecast does not know that time, but it is not later than now.
  */
-function lookFrom<T extends KubeObject>(
+function forecastFromFirstSight<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  unknown: Extract<Ahead, { kind: 'notApplicable' }>,
+  unknown: Extract<Forecast, { kind: 'notApplicable' }>,
   moment: Pick<Outlook, 'now' | 'tolerance'>,
-): Ahead {
+): Forecast {
   const verdict = computeVerdict(finishable, object, {
     ...moment,
     sight: { at: moment.now, isTransition: false },

@@ -1,13 +1,13 @@
-// What a controller of finishables must remember between passes, by key and only as long as the object lives: deadlines
-// (for the gauges, and to notice a rival), which objects were deleted by us, and when an object was first seen finished.
-// Nothing here is needed for correctness after a restart.
+// What the controller remembers about existing objects between reconciles, by key: deadlines (for gauges and to detect a
+// competing controller), objects that this process deleted, and when an object was first seen finished. A restart may
+// lose all of it.
 
 import { type Instant, isDue, type Millis } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { FirstSight } from '#deletion/finish/finishable';
 import { type Reading, Sight } from '#deletion/sight';
 
-/** Values by key. The names are the strings of the cached objects, so that an entry costs no text of its own. */
+/** A map by key. It shares the strings of the cached objects to save memory. */
 class ByKey<V> {
   readonly #namespaces = new Map<string, Map<string, V>>();
 
@@ -27,7 +27,7 @@ class ByKey<V> {
     if (names?.size === 0) this.#namespaces.delete(namespace);
   }
 
-  // Not a generator: a scrape visits a million of them.
+  // Not a generator: a scrape visits up to a million entries.
   forEach(visit: (value: V) => void): void {
     for (const names of this.#namespaces.values()) for (const value of names.values()) visit(value);
   }
@@ -39,63 +39,63 @@ interface Seen {
   readonly sight: Sight;
 }
 
-export class Ledger {
+export class ObjectRecords {
   readonly #deadlines = new ByKey<Instant>();
-  readonly #ours = new ByKey<string>();
+  readonly #ownDeletions = new ByKey<string>();
   readonly #seen = new ByKey<Seen>();
   #isActing = false;
-  #restsSince = Number.NEGATIVE_INFINITY;
+  #stoppedAt = Number.NEGATIVE_INFINITY;
 
-  /** This replica acts. */
-  acts(): void {
+  /** This replica acts from now on. */
+  startActing(): void {
     this.#isActing = true;
   }
-  /** Another one may act from now on. Monotonic. */
-  rests(elapsed: Millis): void {
+  /** Another replica may act from now on. `elapsed`: monotonic time. */
+  stopActing(elapsed: Millis): void {
     this.#isActing = false;
-    this.#restsSince = elapsed;
+    this.#stoppedAt = elapsed;
   }
-  get restsSince(): number {
-    return this.#restsSince;
+  get stoppedAt(): number {
+    return this.#stoppedAt;
   }
 
-  expects(key: ObjectKey, deadline: Instant): void {
+  setDeadline(key: ObjectKey, deadline: Instant): void {
     this.#deadlines.set(key, deadline);
   }
-  expectsNothing(key: ObjectKey): void {
+  clearDeadline(key: ObjectKey): void {
     this.#deadlines.delete(key);
   }
   deadline(key: ObjectKey): Instant | undefined {
     return this.#deadlines.get(key);
   }
 
-  /** A DELETE of this object is about to be sent. */
-  claims(key: ObjectKey, uid: string): void {
-    this.#ours.set(key, uid);
+  /** Call it before a DELETE of this object is sent. */
+  recordDeletion(key: ObjectKey, uid: string): void {
+    this.#ownDeletions.set(key, uid);
   }
-  /** It was not carried out, as far as we know. */
-  disclaims(key: ObjectKey): void {
-    this.#ours.delete(key);
+  /** The DELETE did not take effect, as far as known. */
+  discardDeletion(key: ObjectKey): void {
+    this.#ownDeletions.delete(key);
   }
-  /** The uid of what had this key and was deleted by us. */
-  ours(key: ObjectKey): string | undefined {
-    return this.#ours.get(key);
+  /** The uid of the object with this key that this process deleted. */
+  deletedUid(key: ObjectKey): string | undefined {
+    return this.#ownDeletions.get(key);
   }
-  /** Whether the object, or whatever has this key if no uid is given, was deleted by us. */
-  isOurs(key: ObjectKey, uid?: string): boolean {
-    const ours = this.#ours.get(key);
-    return ours !== undefined && (uid === undefined || ours === uid);
+  /** Whether this process deleted the object; without uid, any object with this key. */
+  isOwnDeletion(key: ObjectKey, uid?: string): boolean {
+    const deleted = this.#ownDeletions.get(key);
+    return deleted !== undefined && (uid === undefined || deleted === uid);
   }
 
-  /** The object was finished when the watch began; an earlier sight of it stands. */
-  lists(key: ObjectKey, uid: string, reading: Reading): void {
+  /** The object had finished before the watch started. An earlier first sight is kept. */
+  recordListed(key: ObjectKey, uid: string, reading: Reading): void {
     if (this.#seen.get(key)?.uid === uid) return;
     this.#seen.set(key, { uid, isTransition: false, sight: new Sight(reading) });
   }
 
   /**
-   * When the object was first seen finished, in the time of this reading: now, if it is the first. So much of its TTL is
-   * over as has elapsed since, whatever the wall clock showed.
+   * When the object was first seen finished; now, if this is the first time. The result is in wall-clock time of this
+   * reading, derived from the monotonic time since then.
    */
   firstSight(key: ObjectKey, uid: string, reading: Reading): FirstSight {
     const known = this.#seen.get(key);
@@ -104,16 +104,16 @@ export class Ledger {
     return { at: seen.sight.at(reading), isTransition: seen.isTransition };
   }
 
-  /** The object is gone. */
+  /** The object no longer exists. */
   forget(key: ObjectKey): void {
     this.#deadlines.delete(key);
-    this.#ours.delete(key);
+    this.#ownDeletions.delete(key);
     this.#seen.delete(key);
   }
 
   /**
-   * What is due is looked at at once, by the replica that leads. One that does not knows only what it saw, and not what
-   * has become of it: nothing is due there.
+   * The leader reconciles due objects at once. A standby does not learn what happened to due objects, so it reports none
+   * as due.
    */
   count(now: Instant): { readonly waiting: number; readonly due: number } {
     let due = 0;

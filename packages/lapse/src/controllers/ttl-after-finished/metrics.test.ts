@@ -1,16 +1,16 @@
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { expect, test } from 'vitest';
-import { Ledger } from './ledger.ts';
+import { ObjectRecords } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
 
-test('the share in use is that of Jobs, whatever Pods do meanwhile', () => {
+test('the rate limiter gauge shows Jobs only, not Pods', () => {
   const registry = new Registry();
   const metricsOf = (kind: string) =>
     finishableMetrics({
       registry,
       clock: new VirtualClock(),
-      ledger: new Ledger(),
+      objectRecords: new ObjectRecords(),
       controller: kind,
       kind,
       concurrency: 4,

@@ -1,41 +1,41 @@
-// The KEP's names and upstream's for Jobs, so that existing dashboards and alerts keep working; ours for the rest.
+// Metrics. Jobs use the names of the KEP and of Kubernetes, so that existing dashboards and alerts keep working.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
 import { LAG_SECONDS } from '#deletion/deletionMetrics';
 import { type TtlMetrics, ttlMetrics } from '#deletion/ttlMetrics';
-import type { Ledger } from './ledger.ts';
+import type { ObjectRecords } from './ledger.ts';
 
 export interface FinishableMetrics extends TtlMetrics {
-  /** Objects deleted at their deadline, and not by us. */
-  readonly rival: Counter;
-  /** Around every deletion of a Job: how much of the room for requests is in use. */
+  /** Objects that another client deleted at their deadline. */
+  readonly competing: Counter;
+  /** Call it before and after every deletion of a Job: the share of concurrent deletions in use. */
   readonly inUse: { enter(): void; leave(): void };
 }
 
 export interface MetricsOptions {
   readonly registry: Registry;
   readonly clock: Clock;
-  readonly ledger: Ledger;
+  readonly objectRecords: ObjectRecords;
   readonly controller: string;
   readonly kind: string;
   readonly concurrency: number;
 }
 
 export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
-  const { registry, clock, ledger, controller, kind, concurrency } = options;
+  const { registry, clock, objectRecords, controller, kind, concurrency } = options;
   const metrics = ttlMetrics({
     registry,
     controller,
     kind,
     now: () => clock.now(),
-    count: () => ledger.count(clock.now()),
+    count: () => objectRecords.count(clock.now()),
     skips: kind === 'Pod' ? [...SKIPS, ...POD_SKIPS] : SKIPS,
     ...(kind === 'Job' ? { lag: jobLags(registry) } : {}),
   });
   return {
     ...metrics,
-    rival: registry
+    competing: registry
       .counter('lapse_ttl_rival_deletions_total', 'Objects deleted at their deadline by somebody else.', [
         'kind',
       ])
@@ -44,7 +44,7 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
   };
 }
 
-/** The KEP's gauge has no label for a kind, and two kinds would overwrite each other. */
+/** The gauge of the KEP has no label for the kind, so only Jobs use it. */
 function useOf(registry: Registry, concurrency: number): FinishableMetrics['inUse'] {
   const use = registry
     .gauge(

@@ -7,21 +7,21 @@ import { ended, expired, moment, not, owner, pod, time, waiting } from './expect
 describe('Pods', () => {
   const done = { phase: 'Succeeded' };
   test.each<[string, Pod, number, object, firstSeen?: number]>([
-    ['did not opt in', pod(undefined, { ...done, containerStatuses: ended(0) }), 99, not('no TTL')],
+    ['without the annotation', pod(undefined, { ...done, containerStatuses: ended(0) }), 99, not('no TTL')],
     ['running', pod('5', { phase: 'Running', containerStatuses: ended(0) }), 99, not('unfinished')],
     ['without a phase', pod('5', {}), 99, not('unfinished')],
     ['the last container counts', pod('5', { ...done, containerStatuses: ended(3, 7, 1) }), 9, waiting(12)],
-    ['on the deadline', pod('5', { ...done, containerStatuses: ended(3, 7, 1) }), 12, expired(12)],
+    ['exactly at the deadline', pod('5', { ...done, containerStatuses: ended(3, 7, 1) }), 12, expired(12)],
     ['failed is finished', pod('0', { phase: 'Failed', containerStatuses: ended(3) }), 3, expired(3)],
     [
-      'a container without a time: not before we first saw it',
+      'a container without a time: not before the first sight',
       pod('5', { ...done, containerStatuses: ended(undefined, 2) }),
       3,
       waiting(8),
       3,
     ],
     [
-      'no container has a status: init and ephemeral ones',
+      'no container has a status: init and ephemeral containers count',
       pod('5', { ...done, initContainerStatuses: ended(1), ephemeralContainerStatuses: ended(4) }),
       5,
       waiting(9),
@@ -33,7 +33,7 @@ describe('Pods', () => {
       waiting(9),
     ],
     [
-      'evicted: the newest condition',
+      'evicted: the newest condition counts',
       pod('5', {
         phase: 'Failed',
         reason: 'Evicted',
@@ -45,10 +45,10 @@ describe('Pods', () => {
       3,
       waiting(7),
     ],
-    ['nobody says, and we have not looked', pod('5', done), 99, not('finish time unknown')],
-    ['nobody says: since we first saw it', pod('5', done), 12, waiting(15), 10],
+    ['no finish time and no first sight', pod('5', done), 99, not('finish time unknown')],
+    ['no finish time: the first sight counts', pod('5', done), 12, waiting(15), 10],
     [
-      'zero and null are no times',
+      'zero and null count as missing',
       pod('5', {
         ...done,
         containerStatuses: [{ name: 'c', state: { terminated: { finishedAt: null as never } } }],
@@ -58,7 +58,7 @@ describe('Pods', () => {
       10,
     ],
     [
-      'a container that the runtime lost: its zero is no time, the condition counts',
+      'a container with the Unix epoch as end: the condition counts',
       pod('5', {
         phase: 'Failed',
         containerStatuses: [{ name: 'c', state: { terminated: { finishedAt: '1970-01-01T00:00:00Z' } } }],
@@ -68,42 +68,47 @@ describe('Pods', () => {
       waiting(7),
     ],
     [
-      'owned by a Job: the Job needs it',
+      'controlled by a Job: exempt',
       pod('0', { ...done, containerStatuses: ended(0) }, owner('Job', 'batch/v1')),
       99,
       { kind: 'exempt', reason: 'OwnedByJob' },
     ],
     [
-      'owned by a Job, not controlled',
+      'owned by a Job but not controlled: not exempt',
       pod('0', { ...done, containerStatuses: ended(0) }, owner('Job', 'batch/v1', false)),
       99,
       expired(0),
     ],
     [
-      'a Job of somebody else’s API',
+      'controlled by a Job of another API group: not exempt',
       pod('0', { ...done, containerStatuses: ended(0) }, owner('Job', 'batch.volcano.sh/v1alpha1')),
       99,
       expired(0),
     ],
     [
-      'restart policy Always',
+      'restartPolicy Always: exempt',
       pod('0', { ...done, containerStatuses: ended(0) }, { spec: { restartPolicy: 'Always' } }),
       99,
       { kind: 'exempt', reason: 'RestartPolicyAlways' },
     ],
     [
-      'OnFailure is fine',
+      'restartPolicy OnFailure: not exempt',
       pod('0', { ...done, containerStatuses: ended(0) }, { spec: { restartPolicy: 'OnFailure' } }),
       0,
       expired(0),
     ],
     [
-      'a Job’s Pod without TTL is not worth a word',
+      'controlled by a Job and without TTL: not reported',
       pod(undefined, done, owner('Job', 'batch/v1')),
       99,
       not('no TTL'),
     ],
-    ['a Job’s Pod of unknown finish', pod('0', done, owner('Job', 'batch/v1')), 99, { kind: 'exempt' }],
+    [
+      'controlled by a Job with unknown finish: exempt',
+      pod('0', done, owner('Job', 'batch/v1')),
+      99,
+      { kind: 'exempt' },
+    ],
   ])('%s', (_name, object, now, expected, firstSeen) => {
     expect(computeVerdict(pods, object, moment(now, firstSeen))).toMatchObject(expected);
   });
@@ -127,14 +132,14 @@ describe('Pods', () => {
     '5 ',
     '1_000',
     'x'.repeat(10_000),
-  ])('the TTL %j deletes nothing, also when it is long over', (text) => {
+  ])('a Pod with the invalid TTL %j is never deleted', (text) => {
     const verdict = computeVerdict(pods, pod(text, { ...done, containerStatuses: ended(0) }), moment(1e9));
     expect(verdict).toMatchObject(not('invalid TTL'));
     expect(computeNotice(verdict)).toMatchObject({ reason: 'InvalidTTL' });
     expect(computeNotice(verdict)!.note.length).toBeLessThan(200);
   });
 
-  test('which rule gave the time is part of the explanation', () => {
+  test('the explanation contains the rule that gave the finish time', () => {
     const rule = (object: Pod, firstSeen?: number) => {
       const verdict = computeVerdict(pods, object, moment(0, firstSeen));
       return verdict.kind === 'waiting' ? verdict.because.finishRule : verdict.kind;

@@ -20,7 +20,7 @@ const CONDITION = 'newest condition';
 const SEEN = 'first seen finished';
 const SILENT = 'not every container reports its end';
 
-/** Listed: terminal when the watch began, at second 50. Turned: seen turning terminal at second 50. */
+/** Listed: terminal when the watch started, at second 50. Turned: seen turning terminal at second 50. */
 type Row = [
   name: string,
   object: Pod,

@@ -1,9 +1,9 @@
-// ValidatingAdmissionPolicies for the gate TTLAfterFinishedPods: they refuse the TTL annotation where it has no effect, in
-// Pod templates of Jobs and CronJobs and on Pods that restart for ever.
+// ValidatingAdmissionPolicies for the gate TTLAfterFinishedPods. They refuse the TTL annotation where it has no effect:
+// in Pod templates of Jobs and CronJobs, and on Pods with restartPolicy Always.
 //
-// They never block a controller that is at work: an UPDATE is refused only when it adds the annotation, and objects that a
-// controller creates from a template that had it before are admitted. An expression that cannot be evaluated admits the
-// request (failurePolicy Ignore), because the controller skips such Pods in any case.
+// They never block a running controller: an UPDATE is refused only if it adds the annotation, and objects that a
+// controller creates from an existing template are admitted. If an expression cannot be evaluated, the request is
+// admitted (failurePolicy Ignore), because the controller skips such Pods in any case.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { POD_TTL_ANNOTATION } from '#deletion/finish/pod';
@@ -13,12 +13,12 @@ interface Refusal {
   readonly name: string;
   readonly group: string;
   readonly resources: readonly string[];
-  /** From the object to what has metadata with annotations. */
+  /** Path from the object to the part that has the annotations. */
   readonly path: string;
-  /** Only templates and Pods with restartPolicy Always are refused. */
+  /** Refuse only if restartPolicy is Always. */
   readonly onlyAlways: boolean;
-  /** A controller creates such objects from templates. */
-  readonly isMade: boolean;
+  /** A controller creates such objects from a template. */
+  readonly isCreatedByController: boolean;
   readonly message: string;
 }
 
@@ -32,7 +32,7 @@ const REFUSALS: readonly Refusal[] = [
     resources: ['jobs'],
     path: '.spec.template',
     onlyAlways: false,
-    isMade: true,
+    isCreatedByController: true,
     message: `${JOB_PODS} Job; set spec.ttlSecondsAfterFinished instead`,
   },
   {
@@ -41,7 +41,7 @@ const REFUSALS: readonly Refusal[] = [
     resources: ['cronjobs'],
     path: '.spec.jobTemplate.spec.template',
     onlyAlways: false,
-    isMade: false,
+    isCreatedByController: false,
     message: `${JOB_PODS} CronJob's Jobs; set spec.jobTemplate.spec.ttlSecondsAfterFinished instead`,
   },
   {
@@ -50,7 +50,7 @@ const REFUSALS: readonly Refusal[] = [
     resources: ['deployments', 'replicasets', 'statefulsets', 'daemonsets'],
     path: '.spec.template',
     onlyAlways: true,
-    isMade: true,
+    isCreatedByController: true,
     message: FINISHES,
   },
   {
@@ -59,7 +59,7 @@ const REFUSALS: readonly Refusal[] = [
     resources: ['pods'],
     path: '',
     onlyAlways: true,
-    isMade: true,
+    isCreatedByController: true,
     message: FINISHES,
   },
 ];
@@ -70,9 +70,13 @@ const asks = (at: string): string =>
 const MADE =
   'oldObject == null && has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller)';
 
-function specOf({ group, resources, path, onlyAlways, isMade, message }: Refusal): JsonObject {
+function specOf({ group, resources, path, onlyAlways, isCreatedByController, message }: Refusal): JsonObject {
   const always = onlyAlways ? `object${path}.spec.restartPolicy == 'Always' && ` : '';
-  const admitted = ['!variables.asks', 'variables.asked', ...(isMade ? ['variables.made'] : [])];
+  const admitted = [
+    '!variables.asks',
+    'variables.asked',
+    ...(isCreatedByController ? ['variables.made'] : []),
+  ];
   return {
     failurePolicy: 'Ignore',
     matchConstraints: {
@@ -88,7 +92,7 @@ function specOf({ group, resources, path, onlyAlways, isMade, message }: Refusal
     variables: [
       { name: 'asks', expression: always + asks(`object${path}`) },
       { name: 'asked', expression: `oldObject != null && ${asks(`oldObject${path}`)}` },
-      ...(isMade ? [{ name: 'made', expression: MADE }] : []),
+      ...(isCreatedByController ? [{ name: 'made', expression: MADE }] : []),
     ],
     validations: [
       { expression: admitted.join(' || '), message: `${POD_TTL_ANNOTATION} ${message}`, reason: 'Invalid' },

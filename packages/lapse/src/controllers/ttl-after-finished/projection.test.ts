@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import type { Finishable } from '#deletion/finish/finishable';
 import { jobs } from '#deletion/finish/job';
 import { POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
-import { computeLingering } from '#deletion/lingering';
+import { computeTerminating } from '#deletion/lingering';
 import { computeVerdict } from './compute.ts';
 import { factsOf } from './controller.ts';
 import { at, ended, moment, owner, pod, time } from './expected.testkit.ts';
 import { job } from './ttl.testkit.ts';
 
-describe('what is kept in memory', () => {
+describe('the projection', () => {
   const text = fc.oneof(
     fc.constantFrom(time(0), time(5), time(60), '', 'junk', '0001-01-01T00:00:00Z'),
     fc.constant(undefined),
@@ -100,16 +100,16 @@ describe('what is kept in memory', () => {
         expect(project(p)).toEqual(p);
         const { name, namespace, uid, resourceVersion } = a.metadata;
         expect(p.metadata).toMatchObject({ name, namespace, uid, resourceVersion });
-        // Equal facts, equal decisions: an update that changes none of them need not wake anybody.
+        // Equal facts give equal decisions: an update that changes no fact need not trigger a reconcile.
         if (JSON.stringify(factsOf(p)) === JSON.stringify(factsOf(q))) expect(decide(p)).toEqual(decide(q));
       }),
       { numRuns: 400 },
     );
   }
-  test('decides like the whole Job', () => check(jobs, anyJob));
-  test('decides like the whole Pod', () => check(pods, anyPod));
+  test('of a Job gives the same decision as the Job', () => check(jobs, anyJob));
+  test('of a Pod gives the same decision as the Pod', () => check(pods, anyPod));
 
-  test('Jobs that ended alike in the same second share their status', () => {
+  test('shares the status of Jobs with the same condition in the same second', () => {
     const ended = (name: string, type: string, lastTransitionTime: string): Job => ({
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -161,7 +161,7 @@ describe('what is kept in memory', () => {
     expect(read.size).toBeGreaterThan(3);
   });
 
-  /** Decides about an object that tells which of its fields were read. */
+  /** Decides on an object that records which of its fields are read. */
   function probe<T extends Job | Pod>(
     finishable: Finishable<T>,
     object: T,
@@ -181,6 +181,6 @@ describe('what is kept in memory', () => {
           }) as V);
     const spied = spy(object, '');
     computeVerdict(finishable, spied, moment(30, 20));
-    computeLingering(spied, at(9999));
+    computeTerminating(spied, at(9999));
   }
 });

@@ -5,9 +5,9 @@ import { inTtlWorld, type TtlWorld } from './ttl.testkit.ts';
 const background = { configuration: { jobPropagation: 'Background' } };
 const isDelete = ({ method }: { method: string }) => method === 'DELETE';
 
-describe('the ordinary case', () => {
+describe('the controller', () => {
   test(
-    'one request, at the instant, with foreground propagation',
+    'deletes an expired Job with one request, at its deadline, with foreground propagation',
     inTtlWorld({}, async (k) => {
       const bodies: unknown[] = [];
       k.world.interfere = (request) => {
@@ -29,7 +29,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'TTL 0 ends with the finish, without one it never ends',
+    'deletes a Job with TTL 0 when it finishes, and never deletes a Job without TTL',
     inTtlWorld(background, async (k) => {
       k.start();
       await k.createJob('zero', 0);
@@ -45,7 +45,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'what was counted, under the names of the KEP and of upstream',
+    'counts deletions under the metric names of the KEP and of Kubernetes',
     inTtlWorld({ configuration: { jobPropagation: 'Background', jobDeletionEvents: true } }, async (k) => {
       await k.finishedJob('due', 5);
       await k.finishedJob('later', 500);
@@ -77,7 +77,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'workqueue_adds_total counts every Job with a TTL that finished, once',
+    'counts every finished Job with a TTL once in workqueue_adds_total',
     inTtlWorld(background, async (k) => {
       const added = () => k.metric('workqueue_adds_total{name="ttl_jobs_to_delete"}');
       await k.finishedJob('listed', 5);
@@ -101,7 +101,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'waiting Jobs of the initial list are counted before anybody has looked at them',
+    'counts waiting Jobs of the initial list before their first reconcile',
     inTtlWorld({}, async (k) => {
       for (const name of ['a', 'b', 'c']) await k.finishedJob(name, 1000);
       k.start();
@@ -114,7 +114,7 @@ describe('the ordinary case', () => {
   );
 
   test(
-    'a replica that never led does not call due what another has deleted long ago',
+    'does not count a Job as due on a replica that never led',
     inTtlWorld({ elector: { start: () => {}, stop: async () => {} } }, async (k) => {
       await k.finishedJob('report', 10);
       k.start();
@@ -128,7 +128,7 @@ describe('the ordinary case', () => {
   );
 });
 
-describe('a TTL that changes while it waits', () => {
+describe('a TTL that changes during the wait', () => {
   const ended = async (k: TtlWorld, limit: number): Promise<number> => {
     for (let second = 0; second <= limit; second++) {
       if (!(await k.exists('report'))) return second;
@@ -158,7 +158,7 @@ describe('a TTL that changes while it waits', () => {
   );
 
   test(
-    'set after the finish, cleared and set again',
+    'that is set after the finish, cleared and set again applies at once',
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report');
       k.start();
@@ -175,9 +175,9 @@ describe('a TTL that changes while it waits', () => {
   );
 });
 
-describe('things people are told, once', () => {
+describe('warning Events', () => {
   test(
-    'a finish without a time: one Event, counted, never tried',
+    'report a finish without a time once; the Job is counted and never deleted',
     inTtlWorld({}, async (k) => {
       await k.createJob('report', 0);
       const conditions = [
@@ -202,7 +202,7 @@ describe('things people are told, once', () => {
   );
 
   test(
-    'a finish in the future: waits for all of it, in the initial list as well as later',
+    'report a finish in the future, for listed and for watched Jobs; the wait is longer',
     inTtlWorld(background, async (k) => {
       await k.finishedJob('listed', 5, 25);
       k.start();
@@ -219,7 +219,7 @@ describe('things people are told, once', () => {
   );
 
   test(
-    'still there ten minutes after we deleted it: reported once, with who keeps it',
+    'report an object that is still terminating after ten minutes once, with its finalizer',
     inTtlWorld(background, async (k) => {
       await k.createJob('stuck', 1, { finalizers: ['example.com/hold'] });
       await k.createJob('somebody-elses', 5000, { finalizers: ['example.com/hold'] });
@@ -243,9 +243,9 @@ describe('things people are told, once', () => {
   );
 });
 
-describe('the cache is behind when the deadline comes', () => {
+describe('a stale cache at the deadline', () => {
   test(
-    'extended: refused by the server, read once, deleted at the new deadline',
+    'causes a conflict and one read; an extended Job is deleted at its new deadline',
     inTtlWorld(background, async (k) => {
       await k.finishedJob('report', 10);
       k.start();
@@ -268,7 +268,7 @@ describe('the cache is behind when the deadline comes', () => {
   );
 
   test(
-    'a reread first, where the operator asks for it',
+    'is avoided by a read before the DELETE with rereadFirst',
     inTtlWorld(
       {
         configuration: { jobPropagation: 'Background' },
@@ -285,7 +285,7 @@ describe('the cache is behind when the deadline comes', () => {
 });
 
 test(
-  'somebody else who deletes by the same rule is noticed, and named once',
+  'a competing controller that deletes by the same rule is counted, and logged once',
   inTtlWorld({ ...background, dryRun: true }, async (k) => {
     for (const i of [1, 2, 3, 4, 5]) await k.finishedJob(`report-${i}`, i * 60);
     await k.finishedJob('by-hand', 9999);
@@ -303,7 +303,7 @@ test(
 );
 
 test.each(['never led before', 'led before'])(
-  'what the replica before us deleted is not a rival: we %s',
+  'deletions of the previous leader do not count as competing: this replica %s',
   (led) => {
     let lead = (_isLeading: boolean) => {};
     const elector = {
@@ -329,7 +329,7 @@ test.each(['never led before', 'led before'])(
       for (const i of [1, 2, 3, 4, 5]) await k.remove(`report-${i}`);
       lead(true);
       await k.pass(1);
-      // A standby keeps nothing of what is gone, and has nothing to reconcile.
+      // A standby forgets objects that are gone and reconciles nothing.
       expect(k.world.passes.length - before).toBe(0);
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(0);
       expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);

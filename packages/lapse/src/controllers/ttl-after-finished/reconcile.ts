@@ -1,4 +1,4 @@
-// read → compute → act, for one object of any kind that finishes. Decisions are in compute.ts; here is what follows.
+// Reconciles one object of any kind that finishes: read, compute, act. The decisions are in compute.ts.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
@@ -11,12 +11,12 @@ import { type Deletion, outcomeOf } from '#deletion/deletion';
 import { type Basis, describeBasis } from '#deletion/expiry';
 import type { Finishable } from '#deletion/finish/finishable';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
-import { computeLingering } from '#deletion/lingering';
-import { Remembered } from '#deletion/remembered';
+import { computeTerminating } from '#deletion/lingering';
+import { BoundedSet } from '#deletion/remembered';
 import type { Reading } from '#deletion/sight';
 import type { SkewGuard } from '#deletion/skewGuard';
-import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
-import type { Ledger } from './ledger.ts';
+import { computeNotice, computeVerdict, isCompetingDeletion, type Verdict } from './compute.ts';
+import type { ObjectRecords } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
 import { countUnanswered } from './unansweredDelete.ts';
 
@@ -25,10 +25,10 @@ export interface ReconcileOptions<T extends KubeObject> {
   readonly finishable: Finishable<T>;
   readonly guard: SkewGuard;
   readonly deletes: GuardedDeletes;
-  readonly ledger: Ledger;
+  readonly objectRecords: ObjectRecords;
   readonly metrics: FinishableMetrics;
   readonly propagation: Propagation;
-  /** Say on the object (which is gone) that it was deleted, and why. */
+  /** Emit an Event on every deleted object with the reason. */
   readonly deletionEvents: boolean;
 }
 
@@ -38,103 +38,103 @@ interface Kept<T> {
 }
 type Expired = Extract<Verdict, { kind: 'expired' }>;
 
-/** Rivals that act by the same rule are named after this many deletions: once may be a person. */
-const RIVALS_WORTH_NAMING = 3;
-/** "Once" per object and process, for this many. */
-const MOST_TOLD = 100_000;
+/** A competing controller is logged after this many deletions at the deadline: a single one may be a user. */
+const WARN_AFTER_DELETIONS = 3;
+/** How many reports are remembered, to emit each of them once per object and process. */
+const MOST_REPORTS = 100_000;
 
 export function createReconcile<T extends KubeObject>(
   options: ReconcileOptions<T>,
 ): (pass: Pass) => Promise<Outcome> {
-  const { clock, finishable, guard, deletes, ledger, metrics, propagation } = options;
+  const { clock, finishable, guard, deletes, objectRecords, metrics, propagation } = options;
   const { kind } = finishable;
-  const told = new Remembered(MOST_TOLD);
+  const reported = new BoundedSet(MOST_REPORTS);
 
   return async (pass) => {
-    ledger.acts();
+    objectRecords.startActing();
     const object = pass.cache.get(kind, pass.key);
     if (object === undefined) return vanished(pass);
-    // Deleted by us and made again under its name, before we heard that it was gone.
-    if (ledger.isOurs(pass.key) && !ledger.isOurs(pass.key, object.metadata.uid)) vanished(pass);
+    // Lapse deleted the object, and it was recreated under the same name before the removal was seen.
+    if (objectRecords.isOwnDeletion(pass.key) && !objectRecords.isOwnDeletion(pass.key, object.metadata.uid))
+      vanished(pass);
     if (isBehindOurDelete(pass, object)) return settled();
-    // Read once, like `now`: the two are one moment, also for what is decided again after an answer.
+    // Read once, like `now`: both are the same moment, also for a second decision after a conflict.
     const elapsed = clock.elapsed();
-    return follow(pass, object, look(pass, object, { now: pass.now, elapsed }), elapsed);
+    return act(pass, object, evaluate(pass, object, { now: pass.now, elapsed }), elapsed);
   };
 
-  function look(pass: Pass, object: T, reading: Reading): Verdict {
+  function evaluate(pass: Pass, object: T, reading: Reading): Verdict {
     const sight = finishable.needsFirstSight?.(object)
-      ? ledger.firstSight(pass.key, object.metadata.uid ?? '', reading)
+      ? objectRecords.firstSight(pass.key, object.metadata.uid ?? '', reading)
       : undefined;
     return computeVerdict(finishable, object, { now: reading.now, tolerance: guard.maxSkew, sight });
   }
 
-  function follow(pass: Pass, object: T, verdict: Verdict, elapsed: Millis): Promise<Outcome> | Outcome {
-    tell(pass, object, verdict);
+  function act(pass: Pass, object: T, verdict: Verdict, elapsed: Millis): Promise<Outcome> | Outcome {
+    reportSkipped(pass, object, verdict);
     switch (verdict.kind) {
       case 'notApplicable':
-        if (verdict.because === 'being deleted') return lingering(pass, object);
-        spared(pass);
+        if (verdict.because === 'being deleted') return reconcileTerminating(pass, object);
+        keep(pass);
         return settled();
       case 'exempt':
-        spared(pass);
+        keep(pass);
         return settled();
       case 'waiting':
-        spared(pass, verdict.until);
+        keep(pass, verdict.until);
         return waitUntil(verdict.until, 'ttl');
       case 'held':
-        spared(pass, verdict.until);
+        keep(pass, verdict.until);
         return waitUntil(verdict.until, 'finish in the future');
       case 'expired':
-        ledger.expects(pass.key, verdict.since);
+        objectRecords.setDeadline(pass.key, verdict.since);
         return deleteExpired(pass, object, verdict, elapsed);
       default:
         return assertNever(verdict);
     }
   }
 
-  /** Accepted and counted; the cache does not know yet. Nothing about it is to be decided any more, an event will come. */
+  /** The DELETE was accepted and counted, but the cache is behind. A watch event will follow: do nothing. */
   function isBehindOurDelete({ key }: Pass, { metadata }: T): boolean {
     if (metadata.deletionTimestamp !== undefined) return false;
-    return ledger.isOurs(key, metadata.uid) && ledger.deadline(key) === undefined;
+    return objectRecords.isOwnDeletion(key, metadata.uid) && objectRecords.deadline(key) === undefined;
   }
 
-  /** Alive, and not due: whatever we sent about it before was not carried out, and will not be. */
-  function spared(pass: Pass, until?: Instant): void {
-    ledger.disclaims(pass.key);
-    if (until === undefined) ledger.expectsNothing(pass.key);
-    else ledger.expects(pass.key, until);
+  /** The object exists and is not due: an earlier DELETE did not take effect and can no longer take effect. */
+  function keep(pass: Pass, until?: Instant): void {
+    objectRecords.discardDeletion(pass.key);
+    if (until === undefined) objectRecords.clearDeadline(pass.key);
+    else objectRecords.setDeadline(pass.key, until);
   }
 
   async function deleteExpired(pass: Pass, object: T, expired: Expired, elapsed: Millis): Promise<Outcome> {
     const uid = object.metadata.uid ?? '';
     const decide = (live: T, now: Instant): Decision<Kept<T>> => {
-      const verdict = look(pass, live, { now, elapsed });
+      const verdict = evaluate(pass, live, { now, elapsed });
       if (verdict.kind !== 'expired') return { kind: 'keep', verdict: { live, verdict } };
       basis = verdict.because;
       return { kind: 'delete', since: verdict.since };
     };
     let basis: Basis = expired.because;
-    const wasOurs = ledger.isOurs(pass.key, uid);
-    ledger.claims(pass.key, uid);
+    const wasOwnDeletion = objectRecords.isOwnDeletion(pass.key, uid);
+    objectRecords.recordDeletion(pass.key, uid);
     metrics.inUse.enter();
     let deletion: Deletion<Kept<T>> | undefined;
     try {
       deletion = await deletes.delete(pass, { kind, object, since: expired.since, decide, propagation });
     } catch (error) {
-      // If it is gone after an answer that leaves it open, it was us and not a rival.
-      if ((pass.dryRun || !mayHaveActed(error)) && !wasOurs) ledger.disclaims(pass.key);
+      // The DELETE may have taken effect: if the object is gone later, Lapse deleted it and not a competing controller.
+      if ((pass.dryRun || !mayHaveActed(error)) && !wasOwnDeletion) objectRecords.discardDeletion(pass.key);
       throw error;
     } finally {
       metrics.inUse.leave();
     }
     if (deletion.kind === 'deleted' || deletion.kind === 'terminating')
       accepted(pass, object, deletion, basis);
-    else if (!wasOurs) ledger.disclaims(pass.key);
+    else if (!wasOwnDeletion) objectRecords.discardDeletion(pass.key);
     if (deletion.kind === 'wouldDelete' && isFirst(`${uid} would ${expired.since}`))
       metrics.deleted(pass.key.namespace ?? '', 'wouldDelete');
-    if (deletion.kind === 'kept')
-      return follow(pass, deletion.verdict.live, deletion.verdict.verdict, elapsed);
+    if (deletion.kind === 'kept') return act(pass, deletion.verdict.live, deletion.verdict.verdict, elapsed);
     return outcomeOf(deletion, settled);
   }
 
@@ -144,7 +144,7 @@ export function createReconcile<T extends KubeObject>(
     { kind: outcome, lag }: Extract<Deletion, { kind: 'deleted' | 'terminating' }>,
     basis: Basis,
   ): void {
-    ledger.expectsNothing(pass.key);
+    objectRecords.clearDeadline(pass.key);
     metrics.deleted(pass.key.namespace ?? '', outcome);
     pass.log.debug({ lagMs: lag, outcome }, 'deleted');
     if (!options.deletionEvents) return;
@@ -152,61 +152,61 @@ export function createReconcile<T extends KubeObject>(
     pass.event(object, { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
   }
 
-  /** Being deleted: followed up if it was us, otherwise none of our business but for the question who it was. */
-  function lingering(pass: Pass, object: T): Outcome {
-    if (!ledger.isOurs(pass.key, object.metadata.uid)) {
-      noticeRival(pass);
-      ledger.expectsNothing(pass.key);
+  /** The object is terminating. If Lapse deleted it, checks for stuck finalizers; otherwise a competitor may have. */
+  function reconcileTerminating(pass: Pass, object: T): Outcome {
+    if (!objectRecords.isOwnDeletion(pass.key, object.metadata.uid)) {
+      countCompetingDeletion(pass);
+      objectRecords.clearDeadline(pass.key);
       return settled();
     }
-    noticeOurs(pass, 'terminating');
-    const state = computeLingering(object, pass.now);
+    countOwnDeletion(pass, 'terminating');
+    const state = computeTerminating(object, pass.now);
     if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
-    tellOnce(pass, object, 'StuckTerminating', state.note);
+    reportOnce(pass, object, 'StuckTerminating', state.note);
     return settled();
   }
 
   function vanished(pass: Pass): Outcome {
-    noticeOurs(pass, 'deleted');
-    noticeRival(pass);
-    ledger.forget(pass.key);
+    countOwnDeletion(pass, 'deleted');
+    countCompetingDeletion(pass);
+    objectRecords.forget(pass.key);
     return settled();
   }
 
-  /** A DELETE was carried out whose answer did not say so: counted now, once, by when we heard of it. */
-  function noticeOurs(pass: Pass, outcome: 'deleted' | 'terminating'): void {
-    if (countUnanswered({ ledger, metrics }, pass.key, outcome, pass.now))
+  /** A DELETE without a clear answer took effect: counts it once, at the time when the result was seen. */
+  function countOwnDeletion(pass: Pass, outcome: 'deleted' | 'terminating'): void {
+    if (countUnanswered({ objectRecords, metrics }, pass.key, outcome, pass.now))
       pass.log.debug({ outcome }, 'deleted');
   }
 
-  function noticeRival(pass: Pass): void {
-    const deadline = ledger.deadline(pass.key);
-    if (deadline === undefined || ledger.isOurs(pass.key)) return;
-    if (!isRivalDeletion(deadline, pass.now, pass.actingSince)) return;
-    metrics.rival.inc();
-    if (metrics.rival.value !== RIVALS_WORTH_NAMING) return;
+  function countCompetingDeletion(pass: Pass): void {
+    const deadline = objectRecords.deadline(pass.key);
+    if (deadline === undefined || objectRecords.isOwnDeletion(pass.key)) return;
+    if (!isCompetingDeletion(deadline, pass.now, pass.actingSince)) return;
+    metrics.competing.inc();
+    if (metrics.competing.value !== WARN_AFTER_DELETIONS) return;
     pass.log.warn(
-      { kind: kind.kind, deletions: metrics.rival.value },
+      { kind: kind.kind, deletions: metrics.competing.value },
       'somebody else deletes by the same TTLs: kube-controller-manager, unless its ttl-after-finished-controller is off; dry run and the extension promise hold only for our own deletions',
     );
   }
 
-  function tell(pass: Pass, object: T, verdict: Verdict): void {
+  function reportSkipped(pass: Pass, object: T, verdict: Verdict): void {
     const notice = computeNotice(verdict);
     if (notice === undefined) return;
-    if (tellOnce(pass, object, notice.reason, notice.note)) metrics.skipped(notice.because);
+    if (reportOnce(pass, object, notice.reason, notice.note)) metrics.skipped(notice.because);
   }
 
-  /** True the first time. */
-  function tellOnce(pass: Pass, object: T, reason: string, note: string): boolean {
+  /** Returns true if the Event is emitted now, false if it was emitted before. */
+  function reportOnce(pass: Pass, object: T, reason: string, note: string): boolean {
     if (!isFirst(`${object.metadata.uid} ${reason}`)) return false;
     pass.event(object, { type: 'Warning', reason, action: 'Reconcile', note });
     return true;
   }
 
   function isFirst(what: string): boolean {
-    if (told.has(what)) return false;
-    told.add(what);
+    if (reported.has(what)) return false;
+    reported.add(what);
     return true;
   }
 }

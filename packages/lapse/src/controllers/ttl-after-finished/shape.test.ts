@@ -1,5 +1,5 @@
-// The shapes name fields by their protobuf numbers. That these are the right ones is looked up in the table of built-in
-// types, which is generated from Kubernetes itself.
+// The shapes identify fields by protobuf numbers. The test compares them with the table of built-in types, which is
+// generated from Kubernetes.
 
 import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
 import type { BuiltinField } from '@lapse/apiserver/schema/builtinTable';
@@ -12,14 +12,14 @@ function formOf({ t, list, map, ptr }: BuiltinField): FieldForm | undefined {
   if (map) return 'map';
   if (t === 'string') return list ? 'texts' : 'text';
   if (t === 'Time') return 'time';
-  // A number that is no pointer would be absent in JSON when it is zero; shapes have no form for that.
+  // A number that is not a pointer is absent in JSON when it is zero; shapes do not support that.
   if ((t === 'int32' || t === 'int64') && ptr) return 'int';
   if (t === 'bool' && ptr) return 'flag';
   if (t in builtins.types) return list ? 'many' : 'one';
   return undefined;
 }
 
-/** Every field of a shape beside what the table says about it. */
+/** Every field of a shape with its entry in the table. */
 function* compare(type: string, shape: Shape, path = ''): Generator<[path: string, Field, unknown]> {
   for (const [name, field] of Object.entries(shape)) {
     const known = builtins.types[type]?.fields[name];

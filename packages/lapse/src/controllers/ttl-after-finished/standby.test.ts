@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inTtlWorld, type TtlWorld } from './ttl.testkit.ts';
 
 test(
-  'a replica that has never led keeps nothing of what came and went',
+  'a replica that has never led forgets objects that were deleted',
   inTtlWorld({ elector: { start: () => {}, stop: async () => {} } }, async (k) => {
     await k.finishedJob('listed', 3600);
     k.start();
@@ -31,7 +31,7 @@ function handElector() {
   return { elector, lead: (isLeading: boolean) => lead(isLeading) };
 }
 
-test('a replica that lost the lease keeps nothing of what is deleted afterwards', () => {
+test('a replica that lost the lease forgets objects that are deleted afterwards', () => {
   const { elector, lead } = handElector();
   return inTtlWorld({ elector }, async (k) => {
     await k.finishedJob('listed', 3600);
@@ -58,7 +58,7 @@ const COUNTED = {
   attempts: 'lapse_deletions_total{controller="ttl-after-finished",outcome="deleted"}',
 };
 
-/** The lease is lost while the DELETE is under way, and the object cannot be read for a while. */
+/** The lease is lost during the DELETE, and the object cannot be read for a while. */
 function loseLeaseDuringDelete(k: TtlWorld, lead: (isLeading: boolean) => void, carriedOut: boolean): void {
   k.world.interfere = async (request) => {
     if (request.method === 'GET' && request.path.includes('/jobs/report'))
@@ -70,7 +70,7 @@ function loseLeaseDuringDelete(k: TtlWorld, lead: (isLeading: boolean) => void, 
   };
 }
 
-test('a DELETE that was under way when the lease was lost is counted once, when the removal is seen', () => {
+test('a DELETE that was in flight when the lease was lost is counted once, when the removal is seen', () => {
   const { elector, lead } = handElector();
   return inTtlWorld({ elector, configuration: { jobPropagation: 'Background' } }, async (k) => {
     await k.finishedJob('report', 10);

@@ -1,4 +1,4 @@
-// For tests: finished Jobs and Pods, and a world in which this family runs on the virtual clock.
+// For tests: finished Jobs and Pods, and a world in which these controllers run on the virtual clock.
 
 import { createServer } from '@lapse/apiserver/server';
 import { formatTime, type Instant } from '@lapse/base/instant';
@@ -24,7 +24,7 @@ export interface JobShape {
   readonly metadata?: Partial<KubeObject['metadata']>;
 }
 
-/** A Job as the cache has it. */
+/** A Job as the cache contains it. */
 export function job({ ttl, finishedAt, how = 'Complete', metadata = {} }: JobShape): Job {
   const made: Job = {
     apiVersion: 'batch/v1',
@@ -44,7 +44,7 @@ export interface TtlWorldOptions extends Partial<Omit<WorldOptions, 'controllers
   readonly gates?: Readonly<Record<string, boolean>>;
   readonly configuration?: Readonly<Record<string, unknown>>;
   readonly services?: Partial<Services>;
-  /** Before the manager is made. */
+  /** Called before the manager is created. */
   readonly clock?: VirtualClock;
 }
 
@@ -59,10 +59,10 @@ export class TtlWorld {
   }
 
   now = (): string => formatTime(this.world.clock.now());
-  /** Seconds since the start of the world, as a time of Kubernetes. */
+  /** Seconds since the start, as a Kubernetes timestamp. */
   at = (second: number): string => formatTime((this.world.start + second * 1000) as Instant);
   start = (): void => this.world.manager.start();
-  /** The manager ends; the server stays, for another one. */
+  /** Stops the manager. The server keeps running for another one. */
   async stop(): Promise<void> {
     const stopped = this.world.manager.stop();
     await this.pass(60);
@@ -83,7 +83,7 @@ export class TtlWorld {
     return objectOf(await this.world.user.create(Job, made));
   }
 
-  /** Through /status, as the Job controller does; back-dating is allowed. */
+  /** Through /status, like the Job controller. The time may lie in the past. */
   async finish(name: string, second = 0, how: 'Complete' | 'Failed' = 'Complete'): Promise<void> {
     const time = this.at(second);
     const before = how === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
@@ -92,7 +92,7 @@ export class TtlWorld {
     await this.#patch(name, { status: { startTime: time, ...completion, conditions } }, 'status');
   }
 
-  /** Created and finished at that second. */
+  /** Creates a Job that finished at that second. */
   async finishedJob(name: string, ttl?: number, second = 0): Promise<void> {
     await this.createJob(name, ttl);
     await this.finish(name, second);
@@ -119,7 +119,7 @@ export class TtlWorld {
     const patch = { type: 'merge', patch: { status } } as const;
     objectOf(await this.world.user.patch(Pod, key(name), patch, { subresource: 'status' }));
   }
-  /** Created, and finished when the world began. */
+  /** Creates a Pod that finished at the start. */
   async finishedPod(name: string, ttl: number): Promise<void> {
     await this.createPod(name, { annotations: { [POD_TTL_ANNOTATION]: String(ttl) } });
     const state = { terminated: { exitCode: 0, finishedAt: this.at(0) } };
@@ -135,12 +135,12 @@ export class TtlWorld {
   }
   getPod = (name: string) => this.world.user.get(Pod, key(name));
 
-  /** Names of the Jobs or Pods there are. */
+  /** Names of the existing Jobs or Pods. */
   async there(kind: Kind): Promise<string[]> {
     const { items } = await this.world.user.list(kind);
     return items.map(({ metadata }) => metadata.name!);
   }
-  /** `METHOD name` of every request about single objects, in order. */
+  /** `METHOD name` of every request for a single object, in order. */
   asked = (): string[] =>
     this.world.requests
       .map((request) => /^(\w+) .*\/(?:jobs|pods)\/([^?/]+)/.exec(request))
@@ -170,7 +170,7 @@ const DEFAULTS = {
   podDeletionEvents: true,
 };
 
-/** A manager of its own on the same server and clock: a restart, or a second replica. */
+/** Another manager on the same server and clock: a restart, or a second replica. */
 export function worldWith(
   server: Awaited<ReturnType<typeof createServer>>,
   clock: VirtualClock,
