@@ -1,5 +1,5 @@
-// Whether a policy may act now: its kind is one that may end, is served, and everybody involved has the rights. Asked when
-// a policy is new, and again from time to time, since rights and kinds come and go without a word.
+// Decides whether a policy may act: its kind is allowed and served, and the author, the account and Lapse have the
+// permissions. Evaluated for a new policy, and again periodically, because no event reports changes of permissions.
 
 import { hours, type Instant, isDue, minutes, plus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -22,23 +22,23 @@ import {
 } from './rights.ts';
 
 export type Activation =
-  /** Without a time the rights in question are our own: a refused delete tells soon enough. */
+  /** Without `reviewAt` only permissions of Lapse itself are needed: a refused DELETE shows their loss. */
   | {
       readonly kind: 'allowed';
       readonly target: Kind;
       readonly reviewAt?: Instant;
-      /** Whose rights were reviewed. */
+      /** The author whose permissions were reviewed. */
       readonly author?: Subject;
-      /** For the condition: the signature of the author expires soon. */
+      /** For the condition: the author's signature expires soon. */
       readonly notice?: string;
     }
   | {
       readonly kind: 'refused';
       readonly refusal: Refusal;
       readonly reviewAt: Instant;
-      /** Its kind may come with a CRD of this group. */
+      /** A CRD of this group may add the kind. */
       readonly awaits?: string;
-      /** Nobody could say whether it may act: what it may mean is held. */
+      /** It is unknown whether the policy may act: objects that it may select are held. */
       readonly isOpen?: boolean;
     };
 
@@ -46,23 +46,23 @@ export interface ActivationOptions {
   readonly client: Client;
   readonly actAs: 'author' | 'controller';
   readonly seal: AuthorSeal;
-  /** Where accounts may be impersonated. */
+  /** The service accounts that may be impersonated. */
   readonly impersonation: ImpersonationScope;
-  /** Deletes are sent as the author: Lapse itself need not be allowed to delete. */
+  /** DELETEs are sent as the author: Lapse itself needs no permission to delete. */
   readonly asAuthor: boolean;
 }
 
-/** Revoked rights are noticed after this long at the latest; a refused delete is noticed at once. */
+/** Revoked permissions are detected after this time at the latest; a refused DELETE is detected at once. */
 const REVIEW_ALLOWED = minutes(5);
 const REVIEW_REFUSED = seconds(30);
-/** How long before it expires the status names the end of the author's signature. */
+/** How long before its expiry the author's signature is mentioned in the status. */
 const NOTICE = hours(7 * 24);
-/** Kinds that come without a CRD (aggregated ones) are looked for this often. */
+/** The interval of looking for kinds without a CRD (aggregated APIs). */
 const REVIEW_UNSERVED = minutes(1);
-/** What is known about kinds may be as old as this, and a kind is served a moment after its definition. */
+/** Discovery may be this old, and a kind is served some time after its CRD was created. */
 const REVIEW_COMING = seconds(5);
 
-/** `isComing`: a kind that is not served may be on its way; this is the first look, or a definition came. */
+/** `isComing`: a kind that is not served may be served soon: this is the first review, or a CRD was created. */
 export async function activate(
   options: ActivationOptions,
   policy: AnyPolicy,
@@ -85,11 +85,11 @@ export async function activate(
   if (disabled !== undefined) return refuse(disabled);
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
   if (author?.kind === 'unprovable') return refuse(author.refusal);
-  // The author had the rights, and may have them still: the policy keeps objects from others, and deletes none.
+  // The author had the permissions and may still have them: the policy deletes nothing, but other policies are held.
   if (author?.kind === 'expired') return { ...refuse(authorRefusal(author, policy)), isOpen: true };
   if (author?.kind === 'unknown') return refuse(authorRefusal(author, policy));
   const needs = computeNeeds(compiled, served, actAs, options.asAuthor);
-  const answer = await askedRights(client, compiled, needs, author?.subject);
+  const answer = await tryReviewRights(client, compiled, needs, author?.subject);
   if (answer.kind === 'unanswered') return { ...refuse(answer.refusal), isOpen: true };
   if (answer.refusal !== undefined) return refuse(answer.refusal);
   const isOurs = needs.author.length + needs.account.length === 0;
@@ -102,7 +102,7 @@ export async function activate(
   };
 }
 
-/** An expired signature is noticed at once. */
+/** Reviews again exactly when the signature expires. */
 function expiryOf(
   expiresAt: Instant | undefined,
   policy: AnyPolicy,
@@ -118,7 +118,7 @@ function expiryOf(
 
 type Proof = AuthorProof | { readonly kind: 'unprovable'; readonly refusal: Refusal };
 
-/** A key Secret that the controller may not read is a refusal: an operator has to grant the right. */
+/** If the controller may not read the key Secret, the policy is refused: the operator has to grant the permission. */
 async function authorOf(seal: AuthorSeal, policy: AnyPolicy): Promise<Proof> {
   try {
     return await seal.authorOf(policy, signedOf(policy));
@@ -133,10 +133,10 @@ type Review =
   | { readonly kind: 'answered'; readonly refusal: Refusal | undefined }
   | { readonly kind: 'unanswered'; readonly refusal: Refusal };
 
-/** To be refused the question is no answer to it, and for an operator to see to. */
-async function askedRights(...question: Parameters<typeof reviewRights>): Promise<Review> {
+/** A 403 to the review itself is not an answer: the operator has to grant the permission to review. */
+async function tryReviewRights(...parameters: Parameters<typeof reviewRights>): Promise<Review> {
   try {
-    return { kind: 'answered', refusal: await reviewRights(...question) };
+    return { kind: 'answered', refusal: await reviewRights(...parameters) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     const message = `the controller may not review rights: ${error.message}`;

@@ -35,7 +35,7 @@ export interface AdmissionOptions {
 export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
   authorAdmission<AnyPolicy>({ name: 'ttl-policy-author', resources: RESOURCES, seal, signedOf });
 
-/** Refuses what could not be evaluated, and what its author may not do. */
+/** Refuses a policy that cannot be evaluated, or whose author lacks permissions. */
 export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOptions): AdmissionFunction => ({
   name: 'ttl-policy',
   resources: RESOURCES,
@@ -72,7 +72,7 @@ export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOpt
 const unservedWarning = ({ target }: CompiledPolicy): string =>
   `${describeKind(target)} is not served yet: the policy begins to work, with the rights you have then, when it is`;
 
-/** The account may be granted its rights after the policy was made: said, not refused. */
+/** A warning and not a refusal: the service account may get its permissions later. */
 async function accountWarnings(
   client: Client,
   { account }: CompiledPolicy,

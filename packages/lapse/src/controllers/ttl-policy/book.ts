@@ -1,5 +1,5 @@
-// What is known about the targets of one policy, one number each: when they end. For status and metrics only; decisions
-// never read it, and after a restart it fills again.
+// The deadlines of the targets of one policy, for status and metrics. Decisions never read them; after a restart they are
+// collected again.
 
 import { type Instant, instant, isDue } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
@@ -10,34 +10,34 @@ export interface Counts {
   readonly waiting: number;
   readonly due: number;
   readonly errors: number;
-  /** The earliest deadline to come. */
+  /** The next deadline. */
   readonly next: Instant | undefined;
-  /** One of the errors: the object, and what is wrong. */
+  /** One of the errors: the object and the message. */
   readonly example: string | undefined;
 }
 
-/** Kept for as long as nothing changes. */
+/** The target is kept until something changes. */
 export const KEPT = Number.POSITIVE_INFINITY;
-/** Seen, and not meant by the policy after all: its namespace is not in scope. */
-export const NOT_MEANT = Number.NaN;
+/** The target is in the cache but outside of the namespaces of the policy. */
+export const OUT_OF_SCOPE = Number.NaN;
 
-export class Book {
-  /** By namespace and name: strings of the cached objects, so that an entry costs no text of its own. */
+export class TargetRecords {
+  /** By namespace and name. Shares the strings of the cached objects to save memory. */
   readonly #ends = new Map<string, Map<string, number>>();
   readonly #errors = new Map<string, string>();
   readonly #tally: { deleted: number };
   #size = 0;
 
-  /** `before`: how many were deleted until now, or the book it continues. What is under way for that one counts here, too. */
-  constructor(before: number | Book = 0) {
+  /** `before`: the number of earlier deletions, or the records to continue. Their deletions in flight count here, too. */
+  constructor(before: number | TargetRecords = 0) {
     this.#tally = typeof before === 'number' ? { deleted: before } : before.#tally;
   }
 
-  /** Targets that were looked at and are there. */
+  /** The number of evaluated targets that exist. */
   get size(): number {
     return this.#size;
   }
-  /** Objects this policy deleted, over its whole life. */
+  /** The number of objects that this policy has deleted in total. */
   get deleted(): number {
     return this.#tally.deleted;
   }
@@ -65,7 +65,7 @@ export class Book {
   countDeleted(): void {
     this.#tally.deleted++;
   }
-  /** As the status says: another replica may have led since we counted. */
+  /** Continues from the count in the status: another replica may have led in the meantime. */
   continueFrom(deleted: number): void {
     this.#tally.deleted = Math.max(this.#tally.deleted, deleted);
   }

@@ -1,4 +1,4 @@
-// What `lapse doctor` reports about one policy: its spec, its author, and the rights that Lapse itself lacks for it.
+// The checks of `lapse doctor` for one policy: its spec, its author, and permissions that Lapse itself lacks.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -16,7 +16,7 @@ import { computeRefusedKind } from './refused.ts';
 import { authorRefusal, computeDisabled, computeNeeds, signedOf } from './rights.ts';
 
 export interface CheckOptions extends AdmissionOptions {
-  /** Deletes are sent as the author. */
+  /** DELETEs are sent as the author. */
   readonly asAuthor: boolean;
 }
 
@@ -47,7 +47,7 @@ async function checkPolicy(
   const served = await client.discovery.find(compiled.policy.target);
   if (served === undefined) return author;
   const { self } = computeNeeds(compiled.policy, served, actAs, asAuthor);
-  // The right to impersonate belongs to the installation; the check of declared rights covers it.
+  // The permission to impersonate is part of the installation; another check of doctor covers it.
   const needs = self.filter(({ verb }) => verb !== 'impersonate');
   return [...lackOf(await review(needs)), ...author];
 }

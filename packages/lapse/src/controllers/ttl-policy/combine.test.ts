@@ -1,4 +1,4 @@
-// Decisions of several policies about one object, combined: which reason counts, and which deadline.
+// Tests the combination of the decisions of several policies about one object: the reason and the deadline that count.
 
 import { type Instant, millis } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const combined = (...given: readonly Given[]) =>
     })),
   );
 
-/** From the one that outlasts all others to the one that outlasts only deadlines. */
+/** Reasons in order of priority, highest first. */
 const REASONS: readonly (readonly [string, Verdict])[] = [
   ['opted out', kept('opted out')],
   ['being deleted', kept('being deleted')],
@@ -69,7 +69,7 @@ describe('combined decisions', () => {
       { kind: 'waiting', until: at(90), held: false },
     ],
     [
-      'an unfinished object whose age is not believed is held',
+      'an unfinished object whose age is not trusted is held',
       [[kept('unfinished')], [held, 'Created']],
       { kind: 'waiting', until: at(30), ends: at(60), held: true, ahead: 9000 },
     ],
@@ -91,12 +91,12 @@ describe('combined decisions', () => {
     ],
     ['policies without a TTL for the object decide nothing', [[kept('no TTL')]], { kind: 'none' }],
     [
-      'an error of a policy that enforces keeps what has expired for a dry run',
+      'an error of a policy in Enforce keeps an object that has expired for a policy in DryRun',
       [[error], [expired(at(60)), 'Created', 'DryRun']],
       { kind: 'kept', because: 'error', mode: 'Enforce' },
     ],
     [
-      'where both call it unfinished, the policy that enforces is the one that decided',
+      'if the object is unfinished for both, the policy in Enforce decides',
       [[kept('unfinished')], [kept('unfinished'), 'Finished', 'DryRun']],
       { kind: 'kept', because: 'unfinished', mode: 'Enforce' },
     ],
@@ -104,7 +104,7 @@ describe('combined decisions', () => {
     expect(combined(...given)).toMatchObject(expected);
   });
 
-  test('a reason to keep without a note has no field for it', () => {
+  test('a reason to keep without a note has no field note', () => {
     expect(combined([kept('unfinished')])).not.toHaveProperty('note');
   });
 });
@@ -116,6 +116,6 @@ test.each<[PolicyMode, PolicyMode, boolean]>([
   ['DryRun', 'DryRun', true],
   ['DryRun', 'Enforce', false],
   ['Paused', 'DryRun', false],
-])('a decision of policies in %s is also one of a policy in %s: %s', (mode, own, expected) => {
+])('a decision of policies in %s applies to a policy in %s: %s', (mode, own, expected) => {
   expect(decidesFor(mode, own)).toBe(expected);
 });

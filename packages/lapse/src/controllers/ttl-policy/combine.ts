@@ -1,6 +1,6 @@
-// What the decisions of all policies about one object come to. Policies that enforce decide first: the one that keeps the
-// object longest wins. A policy in DryRun or Paused has no effect on them; it decides only what they leave open, and then
-// nothing is deleted. The result names all of them.
+// Combines the decisions of all policies about one object. Policies in Enforce decide first: the one that keeps it
+// longest wins. A policy in DryRun or Paused has no effect on them; it decides only if they do not, and then nothing is
+// deleted. The result contains all decisions.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, instant, type Millis } from '@lapse/base/instant';
@@ -9,7 +9,7 @@ import { type Expiry, endOfBasis, type NotApplicable } from '#deletion/expiry';
 import type { CompiledPolicy } from './compile.ts';
 import type { Unjudged } from './finish.ts';
 
-/** The policy leaves the object alone: it neither deletes nor keeps it. */
+/** The policy ignores the object: it neither deletes nor keeps it. */
 export interface LeftAlone {
   readonly kind: 'leftAlone';
   readonly note: string;
@@ -17,10 +17,10 @@ export interface LeftAlone {
 
 export type Verdict = Expiry | Unjudged | LeftAlone;
 
-/** Why an object stays for as long as nothing changes. */
+/** Why an object is kept until something changes. */
 export type Kept = Exclude<NotApplicable, 'no TTL'> | 'error';
 
-export interface Opinion<P extends CompiledPolicy = CompiledPolicy> {
+export interface PolicyDecision<P extends CompiledPolicy = CompiledPolicy> {
   readonly policy: P;
   readonly verdict: Verdict;
 }
@@ -28,16 +28,16 @@ export interface Opinion<P extends CompiledPolicy = CompiledPolicy> {
 interface Combined<P extends CompiledPolicy> {
   /** The weakest mode of the policies that decided. */
   readonly mode: PolicyMode;
-  readonly opinions: readonly Opinion<P>[];
+  readonly decisions: readonly PolicyDecision<P>[];
 }
 
 export type End<P extends CompiledPolicy = CompiledPolicy> =
-  /** No policy has a TTL for it. */
-  | { readonly kind: 'none'; readonly opinions: readonly Opinion<P>[] }
+  /** No policy has a TTL for the object. */
+  | { readonly kind: 'none'; readonly decisions: readonly PolicyDecision<P>[] }
   | ({ readonly kind: 'kept'; readonly because: Kept; readonly note?: string } & Combined<P>)
   /**
-   * `until`: the next evaluation; `ends`: its deadline, which is later where it is held. `ahead`: the finish lies that far
-   * in the future; `held`: further than clocks may differ.
+   * `until`: the next evaluation. `ends`: the deadline, which is later if the object is held. `ahead`: how far the finish
+   * lies in the future. `held`: further than the tolerance.
    */
   | ({
       readonly kind: 'waiting';
@@ -46,23 +46,23 @@ export type End<P extends CompiledPolicy = CompiledPolicy> =
       readonly held: boolean;
       readonly ahead: Millis;
     } & Combined<P>)
-  /** `by` acts: of the policies of `mode`, the last to expire. */
+  /** `by`: the policy that acts: the last one to expire of the policies in `mode`. */
   | ({ readonly kind: 'expired'; readonly since: Instant; readonly by: P } & Combined<P>);
 
 type Deadline = Exclude<Verdict, { kind: 'notApplicable' | 'error' | 'leftAlone' }>;
 
 const MODES: readonly PolicyMode[] = ['Enforce', 'DryRun', 'Paused'];
 
-/** Whether a decision of policies of `mode` is also that of a policy of mode `own`; a weaker one decides for no stronger. */
+/** Whether a decision of policies in `mode` applies to a policy in mode `own`: only if `own` is the same or weaker. */
 export const decidesFor = (mode: PolicyMode, own: PolicyMode): boolean =>
   MODES.indexOf(own) >= MODES.indexOf(mode);
 
-export function combine<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): End<P> {
-  let open: End<P> = { kind: 'none', opinions };
+export function combine<P extends CompiledPolicy>(decisions: readonly PolicyDecision<P>[]): End<P> {
+  let open: End<P> = { kind: 'none', decisions };
   for (const [i, mode] of MODES.entries()) {
-    const heard = opinions.filter(({ policy }) => MODES.indexOf(policy.mode) <= i);
-    if (!heard.some(({ policy }) => policy.mode === mode)) continue;
-    const end = combineHeard(heard, { mode, opinions });
+    const considered = decisions.filter(({ policy }) => MODES.indexOf(policy.mode) <= i);
+    if (!considered.some(({ policy }) => policy.mode === mode)) continue;
+    const end = combineConsidered(considered, { mode, decisions });
     if (end === undefined) continue;
     if (end.kind !== 'kept' || end.because !== 'unfinished') return end;
     if (open.kind === 'none') open = end;
@@ -70,14 +70,14 @@ export function combine<P extends CompiledPolicy>(opinions: readonly Opinion<P>[
   return open;
 }
 
-/** Whatever keeps it without an end comes before any deadline; the latest deadline comes before the others. */
-function combineHeard<P extends CompiledPolicy>(
-  heard: readonly Opinion<P>[],
+/** A reason to keep the object comes before any deadline. Of several deadlines the latest counts. */
+function combineConsidered<P extends CompiledPolicy>(
+  considered: readonly PolicyDecision<P>[],
   combined: Combined<P>,
 ): End<P> | undefined {
   let latest: Deadline | undefined;
   let ends = Number.NEGATIVE_INFINITY;
-  for (const { verdict } of byWeight(effective(heard))) {
+  for (const { verdict } of byWeight(effective(considered))) {
     if (verdict.kind === 'leftAlone') continue;
     if (verdict.kind === 'error') return { kind: 'kept', because: 'error', note: verdict.note, ...combined };
     if (verdict.kind === 'notApplicable') {
@@ -89,7 +89,7 @@ function combineHeard<P extends CompiledPolicy>(
   }
   if (latest === undefined) return undefined;
   if (latest.kind === 'expired')
-    return { kind: 'expired', since: latest.since, by: actingOf(heard, combined.mode), ...combined };
+    return { kind: 'expired', since: latest.since, by: actingOf(considered, combined.mode), ...combined };
   return {
     kind: 'waiting',
     until: latest.until,
@@ -100,12 +100,14 @@ function combineHeard<P extends CompiledPolicy>(
   };
 }
 
-/** Without policies that have no TTL for it, and without "unfinished" where another policy has a deadline by age. */
-function effective<P extends CompiledPolicy>(heard: readonly Opinion<P>[]): readonly Opinion<P>[] {
-  const isByAge = ({ policy, verdict }: Opinion<P>) =>
+/** Leaves out policies without a TTL for the object, and "unfinished" if another policy has a deadline by age. */
+function effective<P extends CompiledPolicy>(
+  considered: readonly PolicyDecision<P>[],
+): readonly PolicyDecision<P>[] {
+  const isByAge = ({ policy, verdict }: PolicyDecision<P>) =>
     policy.finish.kind === 'created' && isDeadline(verdict);
-  const ignored: readonly NotApplicable[] = heard.some(isByAge) ? ['no TTL', 'unfinished'] : ['no TTL'];
-  return heard.filter(
+  const ignored: readonly NotApplicable[] = considered.some(isByAge) ? ['no TTL', 'unfinished'] : ['no TTL'];
+  return considered.filter(
     ({ verdict }) => verdict.kind !== 'notApplicable' || !ignored.includes(verdict.because),
   );
 }
@@ -113,19 +115,19 @@ function effective<P extends CompiledPolicy>(heard: readonly Opinion<P>[]): read
 const isDeadline = (verdict: Verdict): verdict is Deadline =>
   verdict.kind === 'waiting' || verdict.kind === 'held' || verdict.kind === 'expired';
 
-/** The reason that outlasts the others comes first: opted out, being deleted, errors, the rest. */
+/** The reason that lasts longest comes first: opted out, being deleted, errors, the rest. */
 const WEIGHTS: readonly string[] = ['opted out', 'being deleted', 'invalid TTL', 'error'];
 
-function byWeight<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): Opinion<P>[] {
-  const weight = ({ verdict }: Opinion<P>): number => {
+function byWeight<P extends CompiledPolicy>(decisions: readonly PolicyDecision<P>[]): PolicyDecision<P>[] {
+  const weight = ({ verdict }: PolicyDecision<P>): number => {
     if (verdict.kind !== 'error' && verdict.kind !== 'notApplicable') return WEIGHTS.length + 1;
     const found = WEIGHTS.indexOf(verdict.kind === 'error' ? 'error' : verdict.because);
     return found === -1 ? WEIGHTS.length : found;
   };
-  return [...opinions].sort((a, b) => weight(a) - weight(b));
+  return [...decisions].sort((a, b) => weight(a) - weight(b));
 }
 
-/** When a policy alone would delete it. A held one is not believed at all, so it outlasts every deadline. */
+/** When the policy alone would delete the object. A held deadline is not trusted, so it is later than any other. */
 function endOf(verdict: Deadline): number {
   switch (verdict.kind) {
     case 'expired':
@@ -139,10 +141,10 @@ function endOf(verdict: Deadline): number {
   }
 }
 
-/** Only a policy of the deciding mode acts: a dry run never makes another policy delete. */
-function actingOf<P extends CompiledPolicy>(heard: readonly Opinion<P>[], mode: PolicyMode): P {
-  const sinceOf = ({ verdict }: Opinion<P>) => (verdict.kind === 'expired' ? verdict.since : 0);
-  const [first] = heard
+/** Only a policy of the deciding mode acts: a DryRun policy never makes another policy delete. */
+function actingOf<P extends CompiledPolicy>(considered: readonly PolicyDecision<P>[], mode: PolicyMode): P {
+  const sinceOf = ({ verdict }: PolicyDecision<P>) => (verdict.kind === 'expired' ? verdict.since : 0);
+  const [first] = considered
     .filter(({ policy, verdict }) => policy.mode === mode && verdict.kind === 'expired')
     .sort((a, b) => sinceOf(b) - sinceOf(a));
   return first!.policy;

@@ -17,37 +17,49 @@ const errorsOf = (given: AnyPolicy): string[] => {
   return result.kind === 'invalid' ? result.errors.map(({ field, message }) => `${field}: ${message}`) : [];
 };
 
-describe('refused, with the field', () => {
+describe('an invalid policy is refused with the field', () => {
   test.each<[string, Spec, RegExp]>([
     ['syntax', { finishedAt: 'object.' }, /^spec.finishedAt: .*Syntax error/s],
     [
-      'a name nobody declared',
+      'an undeclared name',
       { finishedAt: 'obj.status' },
       /^spec.finishedAt: .*undeclared reference to 'obj'/s,
     ],
     ['the wrong type', { finishedAt: '1 + 1' }, /^spec.finishedAt: .*it is of type int, not a timestamp/],
-    ['a list', { finishedAt: '[object.x]' }, /type list/],
-    ['an outcome that is no bool', { succeeded: '"yes"' }, /^spec.succeeded: .*not a bool/],
-    ['reading the time', { finishedAt: 'time' }, /^spec.finishedAt: Forbidden: .*`object` only/],
-    ['a pattern that is none', { succeeded: 'object.x.matches("(")' }, /^spec.succeeded/],
-    ['nesting without end', { finishedAt: `${'('.repeat(300)}1${')'.repeat(300)}` }, /^spec.finishedAt/],
+    ['an expression of type list', { finishedAt: '[object.x]' }, /type list/],
+    ['an outcome that is not a bool', { succeeded: '"yes"' }, /^spec.succeeded: .*not a bool/],
+    [
+      'an expression that reads the time',
+      { finishedAt: 'time' },
+      /^spec.finishedAt: Forbidden: .*`object` only/,
+    ],
+    ['an invalid regular expression', { succeeded: 'object.x.matches("(")' }, /^spec.succeeded/],
+    ['too deep nesting', { finishedAt: `${'('.repeat(300)}1${')'.repeat(300)}` }, /^spec.finishedAt/],
     ['a duration without a unit', { ttl: '5' }, /^spec.ttl: .*missing unit/],
-    ['a duration of another world', { ttl: '1d' }, /unknown unit "d"/],
-    ['a duration beyond all time', { ttl: '99999999999h' }, /^spec.ttl: .*invalid duration/],
-    ['a negative one', { ttl: '-1s' }, /must not be negative/],
-    ['an empty one', { ttl: '' }, /invalid duration/],
+    ['a duration in days', { ttl: '1d' }, /unknown unit "d"/],
+    ['a duration that is too long', { ttl: '99999999999h' }, /^spec.ttl: .*invalid duration/],
+    ['a negative duration', { ttl: '-1s' }, /must not be negative/],
+    ['an empty duration', { ttl: '' }, /invalid duration/],
     ['both TTLs', { ttl: '1h', ttlAfter: { failed: '1h' }, succeeded: 'true' }, /exactly one/],
-    ['outcomes that nobody tells apart', { ttlAfter: { failed: '1h' } }, /^spec.succeeded: Required/],
-    ['no outcome', { ttlAfter: {}, succeeded: 'true' }, /^spec.ttlAfter: Required/],
-    ['a bad outcome', { ttlAfter: { failed: 'x' }, succeeded: 'true' }, /^spec.ttlAfter.failed/],
-    ['a mode nobody knows', { mode: 'enforce' }, /^spec.mode/],
+    ['ttlAfter without succeeded', { ttlAfter: { failed: '1h' } }, /^spec.succeeded: Required/],
+    ['an empty ttlAfter', { ttlAfter: {}, succeeded: 'true' }, /^spec.ttlAfter: Required/],
+    [
+      'an invalid duration in ttlAfter',
+      { ttlAfter: { failed: 'x' }, succeeded: 'true' },
+      /^spec.ttlAfter.failed/,
+    ],
+    ['an unknown mode', { mode: 'enforce' }, /^spec.mode/],
     ['no kind', { target: { apiVersion: 'v1', kind: '' } }, /^spec.target.kind: Required/],
     ['no target', { target: undefined }, /^spec.target.apiVersion: Required/],
     ['a version with two slashes', { target: { apiVersion: 'a/b/c', kind: 'X' } }, /^spec.target.apiVersion/],
-    ['a label that is none', { selector: { matchLabels: { 'a b': 'x' } } }, /^spec.selector.matchLabels/],
-    ['a value that is none', { selector: { matchLabels: { a: 'x,y' } } }, /^spec.selector.matchLabels\[a\]/],
+    ['an invalid label', { selector: { matchLabels: { 'a b': 'x' } } }, /^spec.selector.matchLabels/],
     [
-      'an operator nobody knows',
+      'an invalid label value',
+      { selector: { matchLabels: { a: 'x,y' } } },
+      /^spec.selector.matchLabels\[a\]/,
+    ],
+    [
+      'an unknown operator',
       { selector: { matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] } },
       /matchExpressions\[0\].operator/,
     ],
@@ -62,7 +74,7 @@ describe('refused, with the field', () => {
       /values: Forbidden/,
     ],
     [
-      'a selector that fits no request',
+      'a selector that is too long for a request',
       {
         selector: {
           matchExpressions: Array.from({ length: 60 }, (_, i) => ({
@@ -77,20 +89,20 @@ describe('refused, with the field', () => {
   ])('%s', (_what, spec, expected) => {
     expect(errorsOf(policy(spec as never)).join('\n')).toMatch(expected);
   });
-  test('half an account', () => {
+  test('an incomplete service account', () => {
     expect(errorsOf(clusterPolicy({ serviceAccountName: 'x' }))[0]).toMatch(/^spec.serviceAccountNamespace/);
     expect(errorsOf(clusterPolicy({ serviceAccountNamespace: 'x' }))[0]).toMatch(/go together/);
   });
-  test('all at once', () => {
+  test('all errors at once', () => {
     expect(errorsOf(policy({ ttl: 'x', finishedAt: 'y', succeeded: 'z' }))).toHaveLength(3);
   });
-  test('no spec at all', () => {
+  test('a missing spec', () => {
     expect(errorsOf({ ...policy(), spec: undefined as never })).not.toEqual([]);
   });
 });
 
-describe('accepted', () => {
-  test('selectors become one text, in order', () => {
+describe('a valid policy', () => {
+  test('gets one sorted selector text', () => {
     const selector = {
       matchLabels: { b: '2', a: '1' },
       matchExpressions: [
@@ -102,22 +114,25 @@ describe('accepted', () => {
     };
     expect(compiled({ selector }).labelSelector).toBe('!f,a=1,b=2,c in (z),d notin (x,y),e');
   });
-  test('names that objects inherit are ordinary names', () => {
+  test('may contain names of inherited properties', () => {
     for (const kind of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       const { target } = compiled({ target: { apiVersion: 'example.com/v1', kind } });
       expect(target.kind).toBe(kind);
     }
     expect(compiled({ selector: { matchLabels: { constructor: 'x' } } }).labelSelector).toBe('constructor=x');
   });
-  test.each([undefined, 'toString', 'constructor'])('an annotation %s is not an override', (key) => {
-    const annotations = key === undefined ? {} : { [key]: 'never' };
-    expect(
-      computeVerdict(compiled(), run(0, { metadata: { annotations } }), {
-        now: at(60),
-        tolerance: seconds(1),
-      }).kind,
-    ).toBe('expired');
-  });
+  test.each([undefined, 'toString', 'constructor'])(
+    'does not treat an annotation %s as an override',
+    (key) => {
+      const annotations = key === undefined ? {} : { [key]: 'never' };
+      expect(
+        computeVerdict(compiled(), run(0, { metadata: { annotations } }), {
+          now: at(60),
+          tolerance: seconds(1),
+        }).kind,
+      ).toBe('expired');
+    },
+  );
 });
 
 const EXPRESSIONS = [
@@ -197,9 +212,9 @@ const someSpec = fc
       : { succeeded: outcome, ttlAfter: { succeeded: '1s', failed: '1m' } }),
   }));
 
-describe('what is kept is enough', () => {
+describe('the projection of a target', () => {
   const moment = { now: at(30), tolerance: seconds(1) };
-  test('the verdict about the projection is the verdict about the object', () => {
+  test('gives the same decision as the object', () => {
     fc.assert(
       fc.property(someSpec, someObject, (spec, object) => {
         const p = compiled(spec);
@@ -209,13 +224,13 @@ describe('what is kept is enough', () => {
       { numRuns: 500 },
     );
   });
-  test('equal facts, equal ends', () => {
+  test('gives equal decisions for equal facts', () => {
     fc.assert(
       fc.property(someSpec, someObject, someObject, (spec, one, other) => {
         const p = compiled(spec);
         const projection = buildProjection(p, { name: 'p' });
         const [a, b] = [projection.project(one), projection.project(other)];
-        // The same facts on top of whatever else the other object has.
+        // The same facts, with all other fields of the other object.
         const same = { ...a, metadata: { ...a.metadata, resourceVersion: b.metadata.resourceVersion! } };
         expect(targetFacts(same)).toEqual(targetFacts(a));
         expect(computeEnd([{ policy: p, object: same }], moment)).toEqual(
@@ -225,7 +240,7 @@ describe('what is kept is enough', () => {
       { numRuns: 200 },
     );
   });
-  test('every field a decision reads is kept', () => {
+  test('keeps every field that a decision reads', () => {
     const p = compiled({ finishedAt: 'object.status.a.b', allowOverrides: true });
     const object = run(0, { status: { a: { b: time(0), other: 1 } }, metadata: { labels: { l: '1' } } });
     const reads = new Set<string>();
@@ -245,7 +260,7 @@ describe('what is kept is enough', () => {
     expect(reads.size).toBeGreaterThan(0);
     for (const path of reads) expect([path, valueAt(path)]).not.toEqual([path, undefined]);
   });
-  test('a run of Tekton shrinks to what is read', () => {
+  test('of a Tekton PipelineRun contains only the fields that are read', () => {
     const object = run(0, {
       status: { childReferences: Array.from({ length: 20 }, (_, i) => ({ name: `t${i}` })) },
       metadata: { labels: { a: 'b' }, managedFields: [{}] },
@@ -268,7 +283,7 @@ describe('what is kept is enough', () => {
       status: { completionTime: time(0) },
     });
   });
-  test('fields named like parts of prototypes stay fields', () => {
+  test('keeps fields with prototype names', () => {
     const p = compiled({ finishedAt: 'object.__proto__.constructor' });
     const object = JSON.parse(`{"metadata":{"name":"x"},"__proto__":{"constructor":"${time(0)}","b":1}}`);
     const kept = buildProjection(p, { name: 'p' }).project(object);
@@ -287,7 +302,7 @@ describe('the schema', () => {
     ],
     ['no TTL', { ttl: undefined }, /exactly one of ttl and ttlAfter/],
     [
-      'outcomes that nobody tells apart',
+      'ttlAfter without succeeded',
       { ttl: undefined, ttlAfter: { failed: '1h' } },
       /ttlAfter needs succeeded/,
     ],
@@ -298,10 +313,10 @@ describe('the schema', () => {
     ['a kind with a slash', { target: { apiVersion: 'v1', kind: 'a/b' } }, /spec.target.kind/],
     ['no budget', { maxDeletionsPerMinute: 0 }, /maxDeletionsPerMinute/],
     ['an empty expression', { finishedAt: '' }, /finishedAt/],
-    ['an endless expression', { finishedAt: 'x'.repeat(5000) }, /finishedAt/],
+    ['an expression that is too long', { finishedAt: 'x'.repeat(5000) }, /finishedAt/],
   ];
   test(
-    'is served, defaults, and refuses',
+    'is served, sets defaults and refuses invalid policies',
     inWorld({}, async (w) => {
       for (const { crd } of [TTLPolicyKind, ClusterTTLPolicyKind])
         expect((await w.user.create(CustomResourceDefinition, crd as never)).kind).toBe('created');

@@ -1,5 +1,5 @@
-// A policy as something that can be asked about objects. The one compile step: admission refuses with its errors, passes
-// decide with its result, so whatever is admitted can be evaluated.
+// Compiles a policy so that it can be evaluated. Admission reports the errors, and reconciles use the result, so every
+// admitted policy can be evaluated.
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import {
@@ -38,7 +38,7 @@ export type TtlRule =
 
 export type FinishRule =
   | { readonly kind: 'created' }
-  /** Where most kinds write it; see finish.ts. */
+  /** Common status fields; see finish.ts. */
   | { readonly kind: 'usual' }
   | { readonly kind: 'expression'; readonly program: Program };
 
@@ -46,34 +46,34 @@ export interface CompiledPolicy {
   /** `TTLPolicy ci/pipeline-runs`. */
   readonly name: string;
   readonly target: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Of a namespaced policy: the only one it acts in. */
+  /** The namespace of a TTLPolicy, the only one in which it acts. */
   readonly namespace?: string;
-  /** For queries. */
+  /** The selector as query text. */
   readonly labelSelector: string;
   readonly labels: LabelSelector;
-  /** Set when the labels of namespaces matter. */
+  /** Set if the policy selects by labels of namespaces. */
   readonly namespaceLabels?: LabelSelector;
-  /** Patterns of namespaces that are left alone. */
+  /** Patterns of excluded namespaces. */
   readonly excluded: readonly string[];
   readonly finish: FinishRule;
   readonly succeeded?: Program;
   readonly ttl: TtlRule;
   readonly allowOverrides: boolean;
-  /** The TTL that objects of the kind may have themselves; unset where it does not count. */
+  /** The TTL that objects of the kind may have themselves; unset if the policy ignores it. */
   readonly ownTtl?: OwnTtl;
-  /** Pods of Jobs are deleted as well. */
+  /** Also delete Pods of Jobs. */
   readonly includeOwned: boolean;
   readonly mode: PolicyMode;
   readonly propagation: Propagation;
   readonly perMinute?: number;
   readonly account?: Account;
-  /** The fields decisions read beside metadata; undefined: any. */
+  /** The fields that decisions read in addition to metadata; undefined: any field. */
   readonly reads: readonly ReadPath[] | undefined;
 }
 
 export interface Moment {
   readonly now: Instant;
-  /** How far a finish may lie in the future before it is not believed. */
+  /** How far a finish time may lie in the future and still be trusted. */
   readonly tolerance: Millis;
 }
 
@@ -83,7 +83,7 @@ export type Compiled =
 
 const ENVIRONMENT = conditionEnvironment({ object: DYN });
 
-/** Where finish.ts looks when no expression says so. */
+/** The fields that finish.ts reads without an expression. */
 const USUAL_READS: readonly ReadPath[] = [
   ['status', 'completionTime'],
   ['status', 'completionTimestamp'],
@@ -119,7 +119,7 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
   const ownTtl = spec.respectOwnTTL === false ? undefined : ownTtlOf(target);
   const includeOwned = spec.includeOwned === true;
   const isLocal = policy.kind === 'TTLPolicy';
-  // Of Namespaces both selectors mean the labels of the object itself, and are read off the very object that is deleted.
+  // For Namespaces both selectors apply to the labels of the object itself, in the version that is deleted.
   const both = isNamespace(target) ? [selection.text, namespaces.text] : [selection.text];
   const labelSelector = both.filter((text) => text !== '').join(',');
   return {
@@ -158,8 +158,8 @@ const isNamespace = ({ group, kind }: CompiledPolicy['target']): boolean =>
   group === '' && kind === 'Namespace';
 
 /**
- * Whether an object is meant, by where it is; a Namespace is in itself. `labels` of the namespace are asked for only when
- * they matter.
+ * Whether the policy includes the namespace of an object; a Namespace counts as being in itself. `labels` is only called
+ * if the policy selects by labels of namespaces.
  */
 export function isInScope(
   policy: CompiledPolicy,
@@ -175,7 +175,7 @@ export function isInScope(
   return found !== undefined && matchesLabels(policy.namespaceLabels, found);
 }
 
-/** Whether a name fits `kube-*`: its parts in order, the first and last at the ends. Linear, whatever the pattern. */
+/** Whether a name matches a pattern such as `kube-*`. Linear time for any pattern. */
 export function matchesGlob(glob: string, name: string): boolean {
   const [first = '', ...rest] = glob.split('*');
   if (rest.length === 0) return name === first;
@@ -259,7 +259,7 @@ function compileTtl(spec: ClusterTTLPolicySpec, problems: Problems): TtlRule | u
   };
 }
 
-/** A length of time that is not negative; below a millisecond it counts as one, so that nothing ends early. */
+/** Parses a non-negative duration. A length below one millisecond counts as one, so that nothing expires early. */
 function parseLength(text: string | undefined, field: string, problems: Problems): Millis | undefined {
   if (text === undefined) return undefined;
   const parsed = readLength(text);

@@ -10,7 +10,7 @@ import {
   computeObstacle,
   computeOwnError,
   computeVerdict,
-  describeOpinions,
+  describeDecisions,
   EXPIRES_ANNOTATION,
   type Standing,
 } from './compute.ts';
@@ -45,151 +45,156 @@ const error = (note: RegExp) => ({ kind: 'error', note: expect.stringMatching(no
 
 describe('one policy', () => {
   const table: Record<string, [Spec, KubeObject, Instant, object]> = {
-    'one millisecond early, it waits': [{}, run(0), (at(60) - 1) as Instant, waiting(at(60))],
-    'exactly on the deadline, it has expired': [{}, run(0), at(60), expired(at(60))],
-    'a TTL of zero ends at once': [{ ttl: '0' }, run(0), at(0), expired(at(0))],
-    'unfinished without a status': [
+    'waits one millisecond before the deadline': [{}, run(0), (at(60) - 1) as Instant, waiting(at(60))],
+    'expires exactly at the deadline': [{}, run(0), at(60), expired(at(60))],
+    'expires at once with a TTL of zero': [{ ttl: '0' }, run(0), at(0), expired(at(0))],
+    'is unfinished without a status': [
       {},
       run(undefined, { status: undefined as never }),
       at(99),
       kept('unfinished'),
     ],
-    'being deleted already': [
+    'keeps an object that is being deleted': [
       {},
       run(0, { metadata: { deletionTimestamp: time(1) } }),
       at(99),
       kept('being deleted'),
     ],
 
-    'an expression that gives a text': [
+    'accepts an expression that returns a string': [
       { finishedAt: 'object.status.completionTime' },
       run(0),
       at(60),
       expired(at(60)),
     ],
-    'an expression that gives a timestamp': [
+    'accepts an expression that returns a timestamp': [
       { finishedAt: 'timestamp(object.status.completionTime)' },
       run(0),
       at(60),
       expired(at(60)),
     ],
-    'a fraction of a millisecond is never early': [
+    'rounds a fraction of a millisecond up': [
       { finishedAt: `timestamp("2026-01-01T00:00:00.000000001Z")` },
       run(0),
       at(60),
       { because: { finishedAt: 1767225600001 } },
     ],
-    'null is unfinished': [
+    'treats null as unfinished': [
       { finishedAt: 'has(object.status.completionTime) ? object.status.completionTime : null' },
       run(undefined),
       at(99),
       kept('unfinished'),
     ],
-    'none is unfinished': [
+    'treats optional.none() as unfinished': [
       { finishedAt: 'object.?status.?completionTime' },
       run(undefined),
       at(99),
       kept('unfinished'),
     ],
-    'some is a time': [{ finishedAt: 'object.?status.?completionTime' }, run(0), at(60), expired(at(60))],
-    'a missing field is unfinished': [
+    'accepts an optional time': [
+      { finishedAt: 'object.?status.?completionTime' },
+      run(0),
+      at(60),
+      expired(at(60)),
+    ],
+    'treats a missing field as unfinished': [
       { finishedAt: 'object.status.completionTime' },
       run(undefined),
       at(99),
       kept('unfinished'),
     ],
-    'an empty text is unfinished': [
+    'treats an empty string as unfinished': [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: '' } }),
       at(99),
       kept('unfinished'),
     ],
-    "Go's zero time is unfinished": [
+    "treats Go's zero time as unfinished": [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: '0001-01-01T00:00:00Z' } }),
       at(99),
       kept('unfinished'),
     ],
-    'and so is that of Unix': [
+    'treats the Unix epoch as unfinished': [
       { finishedAt: 'timestamp(object.status.n)' },
       run(0, { status: { n: 0 } }),
       at(99),
       kept('unfinished'),
     ],
-    'a text that is no time is an error': [
+    'reports an error for a string that is not a time': [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: 'yesterday' } }),
       at(99),
       error(/^spec.finishedAt: a text of 9 characters is not a time$/),
     ],
-    'a key of the data that is missing is not named': [
+    'does not show a missing key of the data in the error': [
       { finishedAt: '{"a": "b"}[object.status.t] + string(timestamp(object.status.t))' },
       run(0, { status: { t: 'hunter2' } }),
       at(99),
       kept('unfinished'),
     ],
-    'a text of the data that cannot be converted is not named': [
+    'does not show a string of the data in a conversion error': [
       { finishedAt: 'timestamp(object.status.t)' },
       run(0, { status: { t: 'hunter2' } }),
       at(99),
       error(/^(?!.*hunter2)/),
     ],
-    'a number is an error': [
+    'reports an error for a number': [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: 5 } }),
       at(99),
       error(/not a time/),
     ],
-    'an error while evaluating is an error': [
+    'reports an evaluation error': [
       { finishedAt: 'object.status.t.x[5]' },
       run(0, { status: { t: { x: [1] } } }),
       at(99),
       error(/index out of bounds/),
     ],
-    'division by zero is an error': [
+    'reports a division by zero': [
       { finishedAt: 'string(1 / object.status.n)' },
       run(0, { status: { n: 0 } }),
       at(99),
       error(/division by zero/),
     ],
 
-    'by default: status.completionTime first': [
+    'uses status.completionTime first by default': [
       {},
       run(0, { status: { finishedAt: time(500) } }),
       at(60),
       expired(at(60)),
     ],
-    'then status.completionTimestamp': [
+    'uses status.completionTimestamp second by default': [
       {},
       run(undefined, { status: { completionTimestamp: time(1) } }),
       at(61),
       expired(at(61)),
     ],
-    'then status.finishedAt': [
+    'uses status.finishedAt third by default': [
       {},
       run(undefined, { status: { finishedAt: time(2) } }),
       at(62),
       expired(at(62)),
     ],
-    'then a true Complete': [
+    'uses the condition Complete=True': [
       {},
       run(undefined, { status: condition('Complete', 'True', 3) }),
       at(63),
       expired(at(63)),
     ],
-    'or a true Failed': [
+    'uses the condition Failed=True': [
       {},
       run(undefined, { status: condition('Failed', 'True', 3) }),
       at(63),
       expired(at(63)),
     ],
-    'or a Succeeded that is true': [
+    'uses the condition Succeeded=True': [
       {},
       run(undefined, { status: condition('Succeeded', 'True', 3) }),
       at(63),
       expired(at(63)),
     ],
-    'a Succeeded that is false with a completion time has finished at that time': [
+    'uses the completion time with Succeeded=False': [
       {},
       run(undefined, {
         status: { ...condition('Succeeded', 'False', 3, 'PipelineRunTimeout'), completionTime: time(5) },
@@ -197,220 +202,245 @@ describe('one policy', () => {
       at(65),
       expired(at(65)),
     ],
-    'a Succeeded that is false without a completion time is kept, whatever its reason': [
+    'keeps an object with Succeeded=False and no completion time': [
       {},
       run(undefined, { status: condition('Succeeded', 'False', 3, 'PipelineRunTimeout') }),
       at(99),
       error(/set spec.finishedAt/),
     ],
-    'a Succeeded that is false because it is Running is unfinished': [
+    'is unfinished with Succeeded=False and reason Running': [
       {},
       run(undefined, { status: condition('Succeeded', 'False', 3, 'Running') }),
       at(99),
       kept('unfinished'),
     ],
-    'and so is one that is false because of TargetsPending': [
+    'is unfinished with Succeeded=False and reason TargetsPending': [
       {},
       run(undefined, { status: condition('Succeeded', 'False', 3, 'TargetsPending') }),
       at(99),
       kept('unfinished'),
     ],
-    'a Succeeded that is false without a reason may mean progress: the policy says which field to set': [
+    'reports an error that names spec.finishedAt for Succeeded=False without a reason': [
       {},
       run(undefined, { status: condition('Succeeded', 'False', 3) }),
       at(99),
       error(/set spec.finishedAt/),
     ],
-    'a Succeeded that is unknown is unfinished': [
+    'is unfinished with Succeeded=Unknown': [
       {},
       run(undefined, { status: condition('Succeeded', 'Unknown', 3) }),
       at(99),
       kept('unfinished'),
     ],
-    'a false Complete or Failed is unfinished': [
+    'is unfinished with Complete=False or Failed=False': [
       {},
       run(undefined, { status: condition('Complete', 'False', 3) }),
       at(99),
       kept('unfinished'),
     ],
-    'Suspended is unfinished': [
+    'is unfinished with Suspended=True': [
       {},
       run(undefined, { status: condition('Suspended', 'True', 3) }),
       at(99),
       kept('unfinished'),
     ],
-    'a condition without a time': [
+    'keeps an object whose terminal condition has no time': [
       {},
       run(undefined, { status: condition('Failed', 'True') }),
       at(99),
       kept('finish time unknown', /condition Failed/),
     ],
-    'conditions that are no list': [
+    'is unfinished if conditions is not a list': [
       {},
       run(undefined, { status: { conditions: { type: 'Failed' } } }),
       at(99),
       kept('unfinished'),
     ],
-    'a status that is a text': [{}, { ...run(0), status: 'Done' }, at(99), kept('unfinished')],
+    'is unfinished if status is a string': [{}, { ...run(0), status: 'Done' }, at(99), kept('unfinished')],
 
-    'from Created ignores the finish': [
+    'ignores the finish with from: Created': [
       { from: 'Created', finishedAt: 'object.status.completionTime' },
       run(0),
       at(-40),
       expired(at(-40)),
     ],
-    'from Created, one millisecond early': [
+    'waits one millisecond before the deadline with from: Created': [
       { from: 'Created' },
       run(undefined),
       (at(-40) - 1) as Instant,
       waiting(at(-40)),
     ],
 
-    'succeeded: the short TTL': [
+    'uses ttlAfter.succeeded for a succeeded object': [
       BY_OUTCOME,
       run(0, { status: condition('Succeeded', 'True', 0) }),
       at(3600),
       expired(at(3600)),
     ],
-    'failed: the long TTL': [
+    'uses ttlAfter.failed for a failed object': [
       BY_OUTCOME,
       run(0, { status: condition('Succeeded', 'False', 0) }),
       at(3600),
       waiting(at(72 * 3600)),
     ],
-    'the outcome of what is unfinished is not asked': [
+    'does not evaluate the outcome of an unfinished object': [
       BY_OUTCOME,
       run(undefined),
       at(99),
       kept('unfinished'),
     ],
-    'an outcome that cannot be told keeps it': [
+    'keeps an object whose outcome cannot be evaluated': [
       BY_OUTCOME,
       run(0, { status: { conditions: 5 } }),
       at(9e9),
       error(/spec.succeeded/),
     ],
-    'an outcome that is no bool keeps it': [
+    'keeps an object whose outcome is not a bool': [
       { ...BY_OUTCOME, succeeded: 'object.status.x' },
       run(0, { status: { x: 'yes' } }),
       at(9e9),
       error(/no bool/),
     ],
-    'an outcome without a TTL: no opinion': [
+    'makes no decision for an outcome without a TTL': [
       { ...BY_OUTCOME, ttlAfter: { succeeded: '1h' } },
       run(0, { status: condition('Succeeded', 'False', 0) }),
       at(9e9),
       kept('no TTL'),
     ],
 
-    'a longer TTL on the object, not allowed': [{}, annotated(0, { [TTL]: '5m' }), at(60), expired(at(60))],
-    'a longer TTL on the object, allowed': [
+    'ignores a longer TTL annotation without allowOverrides': [
+      {},
+      annotated(0, { [TTL]: '5m' }),
+      at(60),
+      expired(at(60)),
+    ],
+    'uses a longer TTL annotation with allowOverrides': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '5m' }),
       at(60),
       waiting(at(300)),
     ],
-    'a shorter one, allowed': [
+    'uses a shorter TTL annotation with allowOverrides': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '5s' }),
       at(5),
       expired(at(5)),
     ],
-    'a shorter one, not allowed': [{}, annotated(0, { [TTL]: '5s' }), at(5), waiting(at(60))],
-    'an end of its own, allowed': [
+    'ignores a shorter TTL annotation without allowOverrides': [
+      {},
+      annotated(0, { [TTL]: '5s' }),
+      at(5),
+      waiting(at(60)),
+    ],
+    'uses an expires-at annotation with allowOverrides': [
       { allowOverrides: true },
       annotated(0, { [EXPIRES_ANNOTATION]: time(90) }),
       at(60),
       waiting(at(90)),
     ],
-    'an end of its own in another zone': [
+    'accepts an expires-at annotation in another time zone': [
       { allowOverrides: true },
       annotated(0, { [EXPIRES_ANNOTATION]: '2025-06-15T17:08:10+02:00' }),
       at(89),
       waiting(at(90)),
     ],
-    'an end of its own, not allowed': [
+    'ignores an expires-at annotation without allowOverrides': [
       {},
       annotated(0, { [EXPIRES_ANNOTATION]: time(90) }),
       at(60),
       expired(at(60)),
     ],
-    'an end of its own ends nothing unfinished': [
+    'keeps an unfinished object with an expires-at annotation': [
       { allowOverrides: true },
       annotated(undefined, { [EXPIRES_ANNOTATION]: time(1) }),
       at(99),
       kept('unfinished'),
     ],
-    'both: the one that keeps it longer': [
+    'uses the later of a TTL and an expires-at annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '5m', [EXPIRES_ANNOTATION]: time(90) }),
       at(60),
       waiting(at(300)),
     ],
-    'both, the other way round': [
+    'uses the later of an expires-at and a TTL annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '5s', [EXPIRES_ANNOTATION]: time(90) }),
       at(60),
       waiting(at(90)),
     ],
-    'never needs no permission': [{}, annotated(0, { [TTL]: 'never' }), at(9e9), kept('opted out')],
-    'never, though an end is written beside it': [
+    'accepts the TTL never without allowOverrides': [
+      {},
+      annotated(0, { [TTL]: 'never' }),
+      at(9e9),
+      kept('opted out'),
+    ],
+    'prefers the TTL never to an expires-at annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: 'never', [EXPIRES_ANNOTATION]: time(1) }),
       at(9e9),
       kept('opted out'),
     ],
-    'never, though an end that cannot be read is written beside it': [
+    'prefers the TTL never to an unreadable expires-at annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: 'never', [EXPIRES_ANNOTATION]: 'tomorrow' }),
       at(9e9),
       kept('opted out'),
     ],
-    'of a TTL and an end that are due together, the end is named': [
+    'names expires-at if both annotations are due at the same time': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '90s', [EXPIRES_ANNOTATION]: time(90) }),
       at(60),
       { ...waiting(at(90)), because: { ttl: { kind: 'at', rule: `annotation ${EXPIRES_ANNOTATION}` } } },
     ],
-    'never, though it cannot be judged': [
+    'prefers the TTL never to an evaluation error': [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: 5 }, metadata: { annotations: { [TTL]: 'never' } } }),
       at(9e9),
       kept('opted out'),
     ],
-    'a TTL nobody can read keeps it': [
+    'keeps an object with an unreadable TTL annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: 'nver' }),
       at(9e9),
       kept('invalid TTL', /invalid duration.*30m/),
     ],
-    'even where overrides are not allowed': [
+    'keeps an object with an unreadable TTL annotation without allowOverrides': [
       {},
       annotated(0, { [TTL]: 'nver' }),
       at(9e9),
       kept('invalid TTL'),
     ],
-    'a negative one keeps it': [
+    'keeps an object with a negative TTL annotation': [
       { allowOverrides: true },
       annotated(0, { [TTL]: '-5m' }),
       at(9e9),
       kept('invalid TTL', /negative/),
     ],
-    'an end nobody can read keeps it': [
+    'keeps an object with an unreadable expires-at annotation': [
       { allowOverrides: true },
       annotated(0, { [EXPIRES_ANNOTATION]: 'tomorrow' }),
       at(9e9),
       kept('invalid TTL', /RFC 3339/),
     ],
 
-    'a finish in the future waits the longer': [
+    'waits longer for a finish in the future': [
       {},
       run(10),
       at(0),
       { kind: 'waiting', until: at(70), ahead: 10_000 },
     ],
-    'beyond the tolerance it is held': [{}, run(31), at(0), { kind: 'held', ahead: 31_000 }],
-    'exactly at the tolerance it is not': [{}, run(30), at(0), { kind: 'waiting', until: at(90) }],
+    'holds an object whose finish is beyond the tolerance': [
+      {},
+      run(31),
+      at(0),
+      { kind: 'held', ahead: 31_000 },
+    ],
+    'does not hold an object whose finish is exactly at the tolerance': [
+      {},
+      run(30),
+      at(0),
+      { kind: 'waiting', until: at(90) },
+    ],
   };
   test.each(Object.entries(table))('%s', (_rule, [spec, object, now, expected]) => {
     expect(verdict(spec, object, now)).toMatchObject(expected);
@@ -425,7 +455,7 @@ describe('several policies', () => {
       moment(now),
     );
 
-  test('the one that keeps it longest wins', () => {
+  test('the policy that keeps the object longest wins', () => {
     expect(end([{ ttl: '1m' }, { ttl: '5m' }, { ttl: '2m' }], run(0), at(200))).toMatchObject(
       waiting(at(300)),
     );
@@ -435,17 +465,17 @@ describe('several policies', () => {
       by: { name: 'TTLPolicy ci/p1' },
     });
   });
-  test('the explanation names all of them', () => {
-    const { opinions } = end([{ ttl: '1m' }, { from: 'Created', ttl: '1h' }], run(0), at(100)) as never;
-    expect(describeOpinions(opinions)).toBe(
+  test('the explanation contains all policies', () => {
+    const { decisions } = end([{ ttl: '1m' }, { from: 'Created', ttl: '1h' }], run(0), at(100)) as never;
+    expect(describeDecisions(decisions)).toBe(
       'TTLPolicy ci/p0: finished 2025-06-15T15:06:40Z (status.completionTime), TTL 1m0s (spec.ttl): ended 2025-06-15T15:07:40Z; ' +
         'TTLPolicy ci/p1: finished 2025-06-15T15:05:00Z (created), TTL 1h0m0s (spec.ttl): ends 2025-06-15T16:05:00Z',
     );
   });
   test.each<[string, Spec[], KubeObject, object]>([
-    ['no policy, no opinion', [], run(0), { kind: 'none' }],
+    ['without policies there is no decision', [], run(0), { kind: 'none' }],
     [
-      'outcomes shared out between two policies do not block each other',
+      'two policies for different outcomes do not block each other',
       [
         { ...BY_OUTCOME, ttlAfter: { succeeded: '1m' } },
         { ...BY_OUTCOME, ttlAfter: { failed: '2m' } },
@@ -454,25 +484,25 @@ describe('several policies', () => {
       { kind: 'expired', since: at(120) },
     ],
     [
-      'what one cannot judge, nobody ends',
+      'an object that one policy cannot evaluate is kept',
       [{ ttl: '1m' }, { finishedAt: 'object.status.n' }],
       run(0, { status: { n: 1 } }),
       { kind: 'kept', because: 'error' },
     ],
     [
-      'unfinished for one policy, past the deadline by age of another: it is deleted',
+      'an object that is unfinished for one policy and expired by age for another is deleted',
       [{ finishedAt: 'object.status.x' }, { from: 'Created' }],
       run(0),
       { kind: 'expired', since: at(-40), by: { name: 'TTLPolicy ci/p1' } },
     ],
     [
-      'unfinished for one policy, finished for another: it is kept',
+      'an object that is unfinished for one policy and finished for another is kept',
       [{ finishedAt: 'object.status.x' }, {}],
       run(0),
       { kind: 'kept', because: 'unfinished' },
     ],
     [
-      'an opt-out outlasts every other reason',
+      'an opt-out comes before every other reason',
       [{ finishedAt: 'object.status.n' }, {}],
       run(0, { status: { n: 1 }, metadata: { annotations: { [TTL]: 'never' } } }),
       { kind: 'kept', because: 'opted out' },
@@ -497,7 +527,7 @@ describe('several policies', () => {
         { kind: 'waiting', until: at(3_600_000), mode: 'Enforce' },
       ],
       [
-        `where the policy that enforces has no deadline, one in ${mode} decides and deletes nothing`,
+        `a policy in ${mode} decides if the policy in Enforce has no deadline, and deletes nothing`,
         [{ finishedAt: 'object.status.x' }, { from: 'Created', mode }],
         run(0),
         { kind: 'expired', mode, by: { mode } },
@@ -510,7 +540,7 @@ describe('several policies', () => {
       ],
     ]),
     [
-      'of two that enforce, the last to agree',
+      'of two policies in Enforce, the last to expire acts',
       [
         { ttl: '1m', maxDeletionsPerMinute: 1 },
         { ttl: '2m', maxDeletionsPerMinute: 2 },
@@ -519,7 +549,7 @@ describe('several policies', () => {
       { kind: 'expired', by: { perMinute: 2 } },
     ],
     [
-      'a dry run comes before a pause',
+      'a policy in DryRun comes before a policy in Paused',
       [
         { ttl: '5m', mode: 'Paused' },
         { ttl: '1m', mode: 'DryRun' },
@@ -527,21 +557,26 @@ describe('several policies', () => {
       run(0),
       { kind: 'expired', since: at(60), by: { mode: 'DryRun' } },
     ],
-    ['a pause alone', [{ mode: 'Paused' }], run(0), { kind: 'expired', by: { mode: 'Paused' } }],
     [
-      'allowed by one, the override counts for that one',
+      'a policy in Paused decides alone',
+      [{ mode: 'Paused' }],
+      run(0),
+      { kind: 'expired', by: { mode: 'Paused' } },
+    ],
+    [
+      'an override applies only to the policy that allows it',
       [{ ttl: '1m' }, { ttl: '1m', allowOverrides: true }],
       annotated(0, { [TTL]: '1000h' }),
       { kind: 'waiting', until: at(3_600_000) },
     ],
     [
-      'not believed by one, held for all',
+      'a finish that one policy does not trust holds the object for all policies',
       [{ ttl: '1000h', from: 'Created' }, { finishedAt: 'object.status.t' }],
       run(0, { status: { t: time(999_999) } }),
       { kind: 'waiting', held: true, until: at(999_969), ends: at(3_599_900) },
     ],
     [
-      'its end is that of the last, though another is not believed',
+      'the deadline is the latest one even if another finish is not trusted',
       [{ ttl: '1000h' }, { finishedAt: 'object.status.t', ttl: '1m' }],
       run(0, { status: { t: time(999_999) } }),
       { kind: 'waiting', held: true, ends: at(3_600_000) },
@@ -559,20 +594,40 @@ describe('scope', () => {
     return isInScope(result.policy, { name, ...(namespace === undefined ? {} : { namespace }) }, labels);
   };
   test.each<[string, Spec, string | undefined, boolean]>([
-    ['kube-* is excluded unless told', {}, 'kube-system', false],
-    ['others are not', {}, 'my-kube-tools', true],
+    ['kube-* is excluded by default', {}, 'kube-system', false],
+    ['other namespaces are included by default', {}, 'my-kube-tools', true],
     ['an empty list excludes nothing', { excludedNamespaces: [] }, 'kube-system', true],
     ['a name excludes itself', { excludedNamespaces: ['prod'] }, 'prod', false],
-    ['and nothing that begins like it', { excludedNamespaces: ['prod'] }, 'prod-2', true],
-    ['stars anywhere', { excludedNamespaces: ['a*b*c'] }, 'a-b-c', false],
-    ['parts do not overlap', { excludedNamespaces: ['ab*ba'] }, 'aba', true],
+    ['a name does not exclude a longer name', { excludedNamespaces: ['prod'] }, 'prod-2', true],
+    ['a pattern may contain several stars', { excludedNamespaces: ['a*b*c'] }, 'a-b-c', false],
+    ['the parts of a pattern do not overlap', { excludedNamespaces: ['ab*ba'] }, 'aba', true],
     ['a star alone excludes all', { excludedNamespaces: ['*'] }, 'x', false],
-    ['many stars are no bomb', { excludedNamespaces: ['*a'.repeat(31)] }, `${'a'.repeat(30)}b`, true],
-    ['by label', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'x', true],
-    ['by another label', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'y', false],
-    ['a namespace nobody knows', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'gone', false],
-    ['an empty selector means all', { namespaceSelector: {} }, 'gone', true],
-    ['cluster-scoped objects have no namespace', {}, undefined, true],
+    [
+      'a pattern with many stars is matched in linear time',
+      { excludedNamespaces: ['*a'.repeat(31)] },
+      `${'a'.repeat(30)}b`,
+      true,
+    ],
+    [
+      'a namespace with the selected label is included',
+      { namespaceSelector: { matchLabels: { tier: 'x' } } },
+      'x',
+      true,
+    ],
+    [
+      'a namespace with another label is not included',
+      { namespaceSelector: { matchLabels: { tier: 'x' } } },
+      'y',
+      false,
+    ],
+    [
+      'an unknown namespace is not included',
+      { namespaceSelector: { matchLabels: { tier: 'x' } } },
+      'gone',
+      false,
+    ],
+    ['an empty selector includes all namespaces', { namespaceSelector: {} }, 'gone', true],
+    ['cluster-scoped objects are included', {}, undefined, true],
   ])('%s', (_rule, spec, namespace, expected) => {
     expect(inScope(spec, namespace)).toBe(expected);
   });
@@ -584,13 +639,15 @@ describe('scope', () => {
     ).toEqual([true, false, false, false]);
   });
 
-  describe('a Namespace is in itself', () => {
+  describe('a Namespace object', () => {
     const NAMESPACES = { target: { apiVersion: 'v1', kind: 'Namespace' } };
     test.each([
       ['kube-system', false],
       ['prod', true],
-    ])('%s', (name, expected) => expect(inScope(NAMESPACES, undefined, name)).toBe(expected));
-    test('and both selectors mean its own labels', () => {
+    ])('counts as being in itself: %s', (name, expected) =>
+      expect(inScope(NAMESPACES, undefined, name)).toBe(expected),
+    );
+    test('is selected by its own labels with both selectors', () => {
       const result = compilePolicy(
         clusterPolicy({
           ...NAMESPACES,
@@ -601,14 +658,14 @@ describe('scope', () => {
       expect(result).toMatchObject({ policy: { labelSelector: 'team=web,tier=preview' } });
       expect(result).not.toHaveProperty('policy.namespaceLabels');
     });
-    test('one of another group is not', () => {
+    test('of another API group does not count as being in itself', () => {
       const foreign = { target: { apiVersion: 'example.com/v1', kind: 'Namespace' } };
       expect(inScope(foreign, undefined, 'kube-system')).toBe(true);
     });
   });
 });
 
-describe('what the status of a policy says about an object that cannot be judged', () => {
+describe('the status of a policy about an object that cannot be evaluated', () => {
   const [good, bad] = [
     compiled({}, { name: 'good' }),
     compiled({ finishedAt: 'object.status.n' }, { name: 'bad' }),
@@ -618,18 +675,18 @@ describe('what the status of a policy says about an object that cannot be judged
     [good, bad].map((policy) => ({ policy, object })),
     { now: at(99), tolerance },
   );
-  const opinions = end.kind === 'kept' ? end.opinions : [];
+  const decisions = end.kind === 'kept' ? end.decisions : [];
   test.each([
-    ['its own error', bad, 'spec.finishedAt: a value of type number is not a time'],
+    ['contains its own error', bad, 'spec.finishedAt: a value of type number is not a time'],
     [
-      "another's, by its name",
+      'contains the error and name of another policy',
       good,
       'waits for TTLPolicy ci/bad, which cannot judge it: spec.finishedAt: a value of type number is not a time',
     ],
-  ])('%s', (_name, policy, expected) => expect(computeError(opinions, policy)).toBe(expected));
+  ])('%s', (_name, policy, expected) => expect(computeError(decisions, policy)).toBe(expected));
 });
 
-describe('the error of a policy that had no effect', () => {
+describe('the error of a policy without effect', () => {
   const broken = { finishedAt: 'object.status.n' };
   const errorOf = (specs: readonly Spec[], index: number) => {
     const policies = specs.map((spec, i) => compiled(spec, { name: `p${i}` }));
@@ -654,9 +711,9 @@ describe('the notice about an object', () => {
   const notice = (object: KubeObject, spec: Spec = {}) =>
     computeNotice(computeEnd([{ policy: compiled(spec), object }], { now: at(99), tolerance }));
   test.each<[string, KubeObject, Spec, object | undefined]>([
-    ['names an invalid TTL', annotated(0, { [TTL]: 'nver' }), {}, { reason: 'InvalidTTL' }],
+    ['reports an invalid TTL', annotated(0, { [TTL]: 'nver' }), {}, { reason: 'InvalidTTL' }],
     [
-      'names a finish without a time',
+      'reports a finish without a time',
       run(undefined, { status: condition('Failed', 'True') }),
       {},
       { reason: 'FinishTimeUnknown' },
@@ -668,10 +725,10 @@ describe('the notice about an object', () => {
       { finishedAt: 'object.status.n' },
       { because: 'error' },
     ],
-    ['is not written while it is unfinished', run(undefined), {}, undefined],
-    ['is not written when it has expired', run(0), {}, undefined],
+    ['does not exist for an unfinished object', run(undefined), {}, undefined],
+    ['does not exist for an expired object', run(0), {}, undefined],
     [
-      'is not written when no policy has a TTL for it',
+      'does not exist if no policy has a TTL for the object',
       run(0, { status: condition('Succeeded', 'False', 0) }),
       { ...BY_OUTCOME, ttlAfter: { succeeded: '1h' } },
       undefined,
@@ -683,44 +740,41 @@ describe('the notice about an object', () => {
   });
 });
 
-describe('what people are told about a finish in the future', () => {
+describe('the notice about a finish in the future', () => {
   test.each([
-    ['nothing about a second of difference', 0, undefined],
-    ['more than that', -0.001, 'FinishInFuture'],
+    ['does not exist for a difference of one second', 0, undefined],
+    ['exists for a larger difference', -0.001, 'FinishInFuture'],
   ])('%s', (_name, now, reason) => {
     const end = computeEnd([{ policy: compiled(), object: run(1) }], { now: at(now), tolerance });
     expect(computeNotice(end)?.reason).toBe(reason);
   });
 });
 
-test.each(['DryRun', 'Paused'] as const)(
-  'a policy in %s that cannot be understood holds no other up',
-  (mode) => {
-    expect(computeObstacle([policy({ mode })], () => 'broken')).toBeUndefined();
-  },
-);
+test.each(['DryRun', 'Paused'] as const)('an invalid policy in %s does not block other policies', (mode) => {
+  expect(computeObstacle([policy({ mode })], () => 'broken')).toBeUndefined();
+});
 
 test.each<[string, Standing, object | undefined]>([
-  ['a policy whose targets are being read holds up the deletion', 'pending', { kind: 'pending' }],
+  ['a policy whose targets are being listed blocks the deletion', 'pending', { kind: 'pending' }],
   [
-    'a policy that cannot read its targets holds up the deletion and is named',
+    'a policy that cannot read its targets blocks the deletion and is named',
     'blind',
     { kind: 'lasting', note: expect.stringMatching(/^waits for TTLPolicy ci\/runs, which cannot read/) },
   ],
   [
-    'a policy that cannot be understood holds up the deletion and is named',
+    'an invalid policy blocks the deletion and is named',
     'broken',
     { kind: 'lasting', note: 'waits for TTLPolicy ci/runs, which cannot be understood' },
   ],
-  ['a refused policy holds up nothing', 'refused', undefined],
-  ['a policy that is ready holds up nothing', 'ready', undefined],
+  ['a refused policy blocks nothing', 'refused', undefined],
+  ['a ready policy blocks nothing', 'ready', undefined],
 ])('%s', (_rule, standing, expected) => {
   const found = computeObstacle([policy()], () => standing);
   if (expected === undefined) expect(found).toBeUndefined();
   else expect(found).toMatchObject(expected);
 });
 
-test('a policy that is being deleted is in nobody’s way; others that are not understood are', () => {
+test('a policy that is being deleted blocks nothing, but another pending policy does', () => {
   const pending = () => 'pending' as const;
   const leaving = policy({}, { deletionTimestamp: time(0) });
   expect([computeObstacle([leaving], pending), computeObstacle([leaving, policy()], pending)]).toEqual([
@@ -729,14 +783,14 @@ test('a policy that is being deleted is in nobody’s way; others that are not u
   ]);
 });
 
-test('an expression that costs too much is an error, soon', () => {
+test('an expression that exceeds the cost limit fails quickly', () => {
   const bomb =
     'object.status.l.map(a, object.status.l.map(b, object.status.l.map(c, a + b + c)))[0][0][0] == 1 ? "" : ""';
   const l = Array.from({ length: 1000 }, (_, i) => i);
   expect(verdict({ finishedAt: bomb }, run(0, { status: { l } }), at(0))).toMatchObject(error(/cost|limit/));
 });
 
-test('TTLs of decades keep their milliseconds', () => {
+test('TTLs of decades are exact to the millisecond', () => {
   expect(verdict({ ttl: '2562047h' }, run(0), at(0))).toMatchObject({ kind: 'waiting' });
   expect(verdict({ ttl: '1ns' }, run(0), at(0))).toMatchObject({ kind: 'waiting', until: at(0) + 1 });
 });

@@ -1,22 +1,22 @@
-// Every decision about one object: what each policy that selects it says, combined by combine.ts. Pure: the same function
-// serves reconciles, the second decision after a conflict, and forecasts.
+// The decision about one object: the decision of each policy that selects it, combined by combine.ts. Pure. Reconciles,
+// the second decision after a conflict, and forecasts use the same function.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { AHEAD_WORTH_TELLING, computeExpiry, describeExpiry, type Finish, type Ttl } from '#deletion/expiry';
+import { computeExpiry, describeExpiry, type Finish, MAX_UNREPORTED_AHEAD, type Ttl } from '#deletion/expiry';
 import { readTtlAnnotation, unreadable } from '#deletion/ttlAnnotation';
-import { combine, type End, type Opinion, type Verdict } from './combine.ts';
+import { combine, type End, type PolicyDecision, type Verdict } from './combine.ts';
 import type { AnyPolicy, CompiledPolicy, Moment } from './compile.ts';
 import { computeFinish, computeOutcome, parseInstant, type Unjudged } from './finish.ts';
 import { objectName } from './keys.ts';
 import { computeLeftAlone, respectOwnTtl } from './ownTtl.ts';
 
-/** The end of an object, written on it; counts under policies with allowOverrides. */
+/** A fixed deadline on the object. Only policies with allowOverrides respect it. */
 export const EXPIRES_ANNOTATION = 'lapse.dev/expires-at';
 
-/** An object as one policy sees it: of different policies different fields are kept. */
+/** An object in the cache of one policy. The caches of different policies keep different fields. */
 export interface Seen<P extends CompiledPolicy = CompiledPolicy> {
   readonly policy: P;
   readonly object: KubeObject;
@@ -36,12 +36,12 @@ export function computeVerdict(policy: CompiledPolicy, object: KubeObject, momen
   return ownTtl === undefined ? verdict : respectOwnTtl(verdict, ownTtl.compute(object, moment), ownTtl.rule);
 }
 
-/** What the policy alone says. */
+/** The decision of the policy alone. */
 function computeOwnVerdict(policy: CompiledPolicy, object: KubeObject, moment: Moment): Verdict {
   const finish = computeFinish(policy, object);
   const ttl = computeTtl(policy, object, finish);
   if (ttl.kind === 'error') return ttl;
-  // An opt-out and an annotation nobody can read count whether or not it has finished.
+  // An opt-out and an unreadable annotation apply whether or not the object has finished.
   if (finish.kind === 'error')
     return ttl.kind === 'never' || ttl.kind === 'invalid'
       ? computeExpiry({ kind: 'unfinished' }, ttl, moment.now)
@@ -49,7 +49,7 @@ function computeOwnVerdict(policy: CompiledPolicy, object: KubeObject, moment: M
   return computeExpiry(finish, ttl, moment.now, moment.tolerance);
 }
 
-/** What the object says, where it may; otherwise what the policy says. */
+/** The TTL of the object's annotations if they apply; otherwise the TTL of the policy. */
 function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish | Unjudged): Ttl | Unjudged {
   const own = computeOverride(object, finish);
   if (own !== undefined && (own.kind === 'never' || own.kind === 'invalid' || policy.allowOverrides))
@@ -57,7 +57,7 @@ function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish |
   const { ttl } = policy;
   if (ttl.kind === 'always') return { kind: 'after', length: ttl.length, rule: 'spec.ttl' };
   if (finish.kind !== 'finished' || policy.succeeded === undefined)
-    // The outcome is asked only about what has finished; until then any length says the same.
+    // The outcome is only known after the finish. Until then the length does not matter.
     return { kind: 'after', length: 0 as Millis, rule: 'spec.ttlAfter' };
   const outcome = computeOutcome(policy.succeeded, object);
   if (typeof outcome !== 'boolean') return outcome;
@@ -66,7 +66,7 @@ function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish |
   return length === undefined ? { kind: 'none' } : { kind: 'after', length, rule };
 }
 
-/** The annotations; of two the one that keeps it longer. What cannot be read keeps it: somebody meant something. */
+/** The TTL of the annotations; of two, the later deadline. An unreadable annotation keeps the object. */
 function computeOverride(object: KubeObject, finish: Finish | Unjudged): Ttl | undefined {
   const after = readTtlAnnotation(object.metadata);
   if (after?.kind === 'never' || after?.kind === 'invalid') return after;
@@ -89,15 +89,16 @@ function readExpires(text: string): Ttl {
 }
 
 /**
- * Refused policies take no part, nor do policies in DryRun or Paused. While one is pending (its targets are being read), blind (they cannot be read, are not
- * served as it names them, or its rights cannot be reviewed) or broken (not understood), nobody knows what it would keep, and nothing it may mean is ended by
- * others.
+ * The state of a policy. Refused policies have no effect on other policies, nor have policies in DryRun or Paused. A
+ * policy is pending while its targets are listed. It is blind if its targets cannot be read or are not served in its
+ * version, or if its permissions cannot be reviewed. It is broken if its spec is invalid. While it is pending, blind or
+ * broken, it is unknown which objects it keeps, so no other policy deletes objects that it may select.
  */
 export type Standing = 'pending' | 'blind' | 'broken' | 'refused' | 'ready';
 
 export type PolicyObstacle =
   | { readonly kind: 'pending'; readonly policy: AnyPolicy }
-  /** Somebody must do something. */
+  /** A user or operator has to act. */
   | { readonly kind: 'lasting'; readonly note: string };
 
 const LASTING: Partial<Record<Standing, string>> = {
@@ -105,16 +106,19 @@ const LASTING: Partial<Record<Standing, string>> = {
   broken: 'which cannot be understood',
 };
 
-/** Policies of these modes never keep what another deletes. */
-const HARMLESS: ReadonlySet<string | undefined> = new Set(['DryRun', 'Paused']);
+/** Policies in these modes never keep an object that another policy deletes. */
+const WITHOUT_EFFECT: ReadonlySet<string | undefined> = new Set(['DryRun', 'Paused']);
 
-/** What keeps an object that is due: `rivals` are the policies for its kind that may mean it. One that leaves means nothing. */
+/**
+ * Why a due object must not be deleted yet. `policies`: the policies for its kind that may select it. A policy that is
+ * being deleted has no effect.
+ */
 export function computeObstacle(
-  rivals: readonly AnyPolicy[],
+  policies: readonly AnyPolicy[],
   standingOf: (policy: AnyPolicy) => Standing,
 ): PolicyObstacle | undefined {
-  for (const policy of rivals) {
-    if (policy.metadata.deletionTimestamp !== undefined || HARMLESS.has(policy.spec?.mode)) continue;
+  for (const policy of policies) {
+    if (policy.metadata.deletionTimestamp !== undefined || WITHOUT_EFFECT.has(policy.spec?.mode)) continue;
     const standing = standingOf(policy);
     if (standing === 'pending') return { kind: 'pending', policy };
     const why = LASTING[standing];
@@ -129,9 +133,12 @@ function describeVerdict(verdict: Verdict): string {
   return verdict.kind === 'leftAlone' ? `left alone: ${verdict.note}` : describeExpiry(verdict);
 }
 
-/** Why an object cannot be judged, for the status of one of its policies: another's error is named as that. */
-export function computeError(opinions: readonly Opinion[], policy: CompiledPolicy): string | undefined {
-  const errors = opinions.flatMap(({ policy: of, verdict }) =>
+/** Why an object cannot be evaluated, for the status of one of its policies. Names the policy if it is another one. */
+export function computeError(
+  decisions: readonly PolicyDecision[],
+  policy: CompiledPolicy,
+): string | undefined {
+  const errors = decisions.flatMap(({ policy: of, verdict }) =>
     verdict.kind === 'error' ? [{ of, note: verdict.note }] : [],
   );
   const own = errors.find(({ of }) => of === policy);
@@ -140,32 +147,32 @@ export function computeError(opinions: readonly Opinion[], policy: CompiledPolic
   return other === undefined ? undefined : `waits for ${other.of.name}, which cannot judge it: ${other.note}`;
 }
 
-/** The error of a policy that had no effect on the decision: a dry run that cannot evaluate the object says so. */
-export function computeOwnError({ opinions }: End, policy: CompiledPolicy): string | undefined {
+/** The error of a policy without effect on the decision: a DryRun policy reports that it cannot evaluate the object. */
+export function computeOwnError({ decisions }: End, policy: CompiledPolicy): string | undefined {
   if (policy.mode === 'Enforce') return undefined;
-  const own = opinions.find(({ policy: of, verdict }) => of === policy && verdict.kind === 'error');
+  const own = decisions.find(({ policy: of, verdict }) => of === policy && verdict.kind === 'error');
   return own?.verdict.kind === 'error' ? own.verdict.note : undefined;
 }
 
-/** One line per policy, for people. */
-export const describeOpinions = (opinions: readonly Opinion[]): string =>
-  opinions.map(({ policy, verdict }) => `${titleOf(policy)}: ${describeVerdict(verdict)}`).join('; ');
+/** The decisions of all policies in one line, for users. */
+export const describeDecisions = (decisions: readonly PolicyDecision[]): string =>
+  decisions.map(({ policy, verdict }) => `${titleOf(policy)}: ${describeVerdict(verdict)}`).join('; ');
 
-/** `TTLPolicy ci/runs`, or `TTLPolicy ci/runs (DryRun)`: the mode says that it has no effect. */
+/** `TTLPolicy ci/runs`, or `TTLPolicy ci/runs (DryRun)`: shows that the policy has no effect. */
 const titleOf = ({ name, mode }: CompiledPolicy): string => (mode === 'Enforce' ? name : `${name} (${mode})`);
 
-/** What is counted about an object that is left alone; with a reason, people are told on the object as well. */
+/** What is counted about an object that is kept. With `reason`, an Event is emitted on the object, too. */
 export interface Notice {
   readonly because: string;
-  /** One word in CamelCase, the reason of the Event. */
+  /** The CamelCase reason of the Event. */
   readonly reason?: string;
   readonly note: string;
 }
 
 export function computeNotice(end: End): Notice | undefined {
   if (end.kind === 'waiting') {
-    if (end.ahead <= AHEAD_WORTH_TELLING) return undefined;
-    const note = `its finish lies ${(end.ahead / 1000).toFixed(1)} s in the future: ${describeOpinions(end.opinions)}`;
+    if (end.ahead <= MAX_UNREPORTED_AHEAD) return undefined;
+    const note = `its finish lies ${(end.ahead / 1000).toFixed(1)} s in the future: ${describeDecisions(end.decisions)}`;
     return { because: 'finish in the future', reason: 'FinishInFuture', note };
   }
   if (end.kind !== 'kept') return undefined;

@@ -1,6 +1,6 @@
-// Wiring as data. Two controllers, one for each kind of policy, over one memory: an object may be selected by policies of
-// both, and the one that keeps it longest wins. Each has its policies and their targets in one queue; targets, namespaces
-// and definitions of kinds are watched for as long as a policy needs them.
+// Defines two controllers, one per kind of policy, with shared state: policies of both kinds may select an object; the
+// policy that keeps it longest wins. Each controller has its policies and their targets in one queue. Targets, namespaces
+// and CRDs are watched while a policy needs them.
 
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
@@ -45,10 +45,16 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
     impersonate,
     ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
   });
-  const reviewing = { client, actAs, seal, impersonation, asAuthor: impersonateAuthor !== undefined };
+  const activationOptions = { client, actAs, seal, impersonation, asAuthor: impersonateAuthor !== undefined };
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
-  const habits = services.deletion?.(NAME);
-  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, read: readLive, ...habits });
+  const deletionOptions = services.deletion?.(NAME);
+  const deletes = new GuardedDeletes({
+    clock,
+    guard,
+    metrics: metrics.deletion,
+    read: readLive,
+    ...deletionOptions,
+  });
   const tolerance = guard.maxSkew;
   const targets = new TargetPasses({ policies, deletes, metrics, clusterWide, deletionEvents, tolerance });
 
@@ -60,9 +66,9 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
       concurrency,
       facts: policyFacts,
       indexes: BY_TARGET,
-      // Read by passes; what follows from their changes is said by the dynamic sources.
+      // Reconciles read them; the dynamic sources map their changes to keys.
       watches: others.map((kind) => ({ kind: kind as Kind, indexes: BY_TARGET, to: () => [] })),
-      dynamic: { facts: dynamicFacts, to: (object, source) => wokenBy(policies, of, object, source) },
+      dynamic: { facts: dynamicFacts, to: (object, source) => keysToReconcile(policies, of, object, source) },
       rights: [
         ...RIGHTS,
         ...clusterImpersonation(impersonation),
@@ -77,7 +83,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
         policies.isActing = true;
         const waking = parseWaking(pass.key);
         return waking.kind === 'policy'
-          ? reconcilePolicy(pass, waking, { policies, ...reviewing, ...within })
+          ? reconcilePolicy(pass, waking, { policies, ...activationOptions, ...within })
           : targets.reconcile(pass, waking);
       },
     }) as ControllerDefinition;
@@ -91,8 +97,8 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
 const BY_TARGET = { target: (policy: KubeObject) => [targetId(policy)] };
 
 /**
- * What its targets need is granted by whoever wants them ended, and found out by reviews. To ask about oneself is
- * everybody's right (system:basic-user).
+ * Permissions for targets are not included: users grant them, and reviews check them. Every user may create
+ * SelfSubjectAccessReviews (system:basic-user).
  */
 const RIGHTS: readonly Right[] = [
   { group: 'lapse.dev', resource: 'ttlpolicies/status', verbs: ['patch'] },
@@ -102,22 +108,22 @@ const RIGHTS: readonly Right[] = [
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'] },
 ];
 
-/** The status is ours: writing it wakes nobody. */
+/** Without the status: the controller's own status writes trigger no reconcile. */
 export function policyFacts({ metadata }: AnyPolicy): unknown {
   const { generation, deletionTimestamp, annotations } = metadata;
   return [generation ?? 0, deletionTimestamp ?? null, annotations?.[AUTHOR_ANNOTATION] ?? null];
 }
 
-/** Other policies are told when one comes, goes, changes, or stops to take part. */
+/** A change of a policy, of its author or of its Ready status triggers reconciles of the targets of other policies. */
 function dynamicFacts(object: KubeObject): unknown {
-  // Our own kinds are never targets: see refused.ts.
+  // Policies are never targets: see refused.ts.
   if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
   const { status } = object as AnyPolicy;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return [policyFacts(object as AnyPolicy), ready?.status ?? null];
 }
 
-function* wokenBy(
+function* keysToReconcile(
   policies: Policies,
   of: Kind<AnyPolicy>,
   object: KubeObject,
@@ -133,7 +139,7 @@ function* wokenBy(
   else if (projection === DEFINITIONS.projection) yield* policiesAwaiting(policies, of, name);
 }
 
-/** Whoever keeps an object longest wins, so a change of one policy may end what others have waited for. */
+/** The policy that keeps an object longest wins, so a change of one policy may make targets of others due. */
 function* targetsOfOthers(policies: Policies, of: Kind, policy: KubeObject): Generator<ObjectKey> {
   const id = targetId(policy);
   const own = objectName(keyOf(policy));
@@ -152,7 +158,7 @@ function* targetsIn(policies: Policies, of: Kind, namespace: string): Generator<
   }
 }
 
-/** A definition is named `<resource>.<group>`. */
+/** The name of a CRD is `<resource>.<group>`. */
 function* policiesAwaiting(policies: Policies, of: Kind, definition: string): Generator<ObjectKey> {
   for (const { activation, key } of policies.entries()) {
     const awaits = activation?.kind === 'refused' ? activation.awaits : undefined;

@@ -1,4 +1,4 @@
-// The family as commands see it: two kinds, one section of configuration, two controllers, two admission functions.
+// The controller family: two kinds, one configuration section, two controllers, two admission functions.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/ttlPolicy';

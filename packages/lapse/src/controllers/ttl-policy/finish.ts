@@ -1,5 +1,5 @@
-// When an object finished and whether it went well, by a policy's expressions or where most kinds write it. Errors are
-// answers of their own: they never end anything.
+// Computes when an object finished and whether it succeeded, by the expressions of a policy or by common status fields.
+// An error is a separate result and never leads to a deletion.
 
 import { type Instant, instant } from '@lapse/base/instant';
 import {
@@ -16,7 +16,7 @@ import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import type { Finish } from '#deletion/expiry';
 import type { CompiledPolicy } from './compile.ts';
 
-/** Ten milliseconds of work at most; a condition over a dozen entries costs a hundred. */
+/** Corresponds to at most ten milliseconds; an expression over a dozen conditions costs about a hundred. */
 const COST_LIMIT = 200_000;
 
 export interface Unjudged {
@@ -34,7 +34,7 @@ export function computeFinish(policy: CompiledPolicy, object: KubeObject): Finis
   return fromTime(found.value, 'spec.finishedAt');
 }
 
-/** Whether it finished well; asked only about what has finished. */
+/** Whether the object succeeded. Call it only for finished objects. */
 export function computeOutcome(program: Program, object: KubeObject): boolean | Unjudged {
   const found = evaluate(program, object);
   if (found.kind === 'error') return unjudged(`spec.succeeded: ${found.note}`);
@@ -47,7 +47,7 @@ interface Failed extends Unjudged {
   readonly isAbsence: boolean;
 }
 
-/** Notes become part of a status and of Events: they contain no data of the object. */
+/** Notes appear in the status and in Events, so they contain no data of the object. */
 function evaluate(program: Program, object: KubeObject): { kind: 'value'; value: Value } | Failed {
   const evaluation: Evaluation = program.evaluate({ object }, COST_LIMIT);
   if (evaluation.kind === 'exhausted')
@@ -61,10 +61,10 @@ function evaluate(program: Program, object: KubeObject): { kind: 'value'; value:
   return { kind: 'value', value: value instanceof Optional ? (value.heldValue ?? null) : value };
 }
 
-/** A field that is not there yet is the usual way of not having finished. */
+/** A missing field usually means that the object has not finished. */
 const isAbsence = (note: string): boolean => note.startsWith('no such key: ');
 
-/** Go and Unix write their zero where others leave a field out: nothing has finished that long ago. */
+/** The zero times of Go and Unix. Some controllers write them for a missing time. */
 const ZERO_SECONDS = [-62_135_596_800, 0];
 
 function fromTime(value: unknown, rule: string): Finish | Unjudged {
@@ -75,15 +75,15 @@ function fromTime(value: unknown, rule: string): Finish | Unjudged {
   return { kind: 'finished', at: instantOf(time), rule };
 }
 
-/** Type and length, never the value: it may be that of a Secret. */
+/** Type and length, never the value: it may be the value of a Secret. */
 const describeType = (value: unknown): string =>
   typeof value === 'string' ? `a text of ${value.length} characters` : `a value of type ${typeof value}`;
 
-/** Rounded up to a millisecond: a deadline may come late by a part of one, never early. */
+/** Rounds up to a millisecond: a deadline may be late by a fraction, but never early. */
 const instantOf = ({ epochSeconds, subNanos }: Timestamp): Instant =>
   instant(epochSeconds * 1000 + Math.ceil(subNanos / 1_000_000));
 
-/** An instant from RFC 3339 text, as strict as the API server. */
+/** Parses an RFC 3339 time as strictly as the API server. */
 export function parseInstant(text: string): Instant | undefined {
   const time = parseTimestamp(text);
   return time === undefined ? undefined : instantOf(time);
@@ -112,13 +112,13 @@ function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
     : found;
 }
 
-/** Kinds differ in what they mean by it, and an object that has a completion time was recognised by that. */
+/** Kinds use Succeeded=False differently. An object with a completion time is handled before. */
 const UNCLEAR: Unjudged = {
   kind: 'error',
   note: 'condition Succeeded is False without a completion time and may mean progress; set spec.finishedAt',
 };
 
-/** Reasons of Succeeded=False while the work goes on; also as the end of a longer one, as in `PodsPending`. */
+/** Reasons of Succeeded=False during progress, also as the end of a longer reason: `PodsPending`. */
 const PROGRESS =
   /(^|[a-z])(Pending|Running|Processing|Progressing|InProgress|Waiting|Queued|Retrying|Reconciling|Creating|Initializing|Restarting|Scheduling)$|^(Active|Accepted|Created|NotReady|Scheduled|Started|Starting|Submitted|Suspended|Unknown)$/;
 

@@ -1,6 +1,5 @@
-// What this family can say beforehand: which policies work and, about every object that they select, what they come to
-// together. Rights are not asked for (that would be a write): what is known of them is what admission and the last
-// review wrote down.
+// Forecasts policies: which policies work, and the combined decision about every object that they select. Permissions are
+// not reviewed, because a review is a write. The forecast uses the results that admission and the last review recorded.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -15,7 +14,7 @@ import {
 } from '../foresight.ts';
 import type { End } from './combine.ts';
 import { isInScope } from './compile.ts';
-import { computeEnd, computeObstacle, describeOpinions, type Seen } from './compute.ts';
+import { computeEnd, computeObstacle, describeDecisions, type Seen } from './compute.ts';
 import { type Assessed, assessPolicies, type ReadyPolicy } from './foreseePolicies.ts';
 import { resourceId } from './keys.ts';
 import { targetId, targetIdOf } from './policies.ts';
@@ -41,7 +40,7 @@ export async function* foreseePolicies(outlook: Outlook): AsyncGenerator<Stateme
     }
 }
 
-/** Policies whose targets cannot be read do nothing. */
+/** Policies whose targets cannot be read delete nothing. */
 const unreadable = (
   assessed: readonly Assessed[],
   policies: readonly ReadyPolicy[],
@@ -70,29 +69,29 @@ async function readNamespaces({ snapshot }: Outlook): Promise<NamespaceLabels> {
   return new Map(all.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
 }
 
-/** Every object that somebody selects, as each of those who select it sees it. */
+/** Every selected object, with all policies that select it. */
 async function* eachTarget(
   { snapshot }: Outlook,
   policies: readonly ReadyPolicy[],
   labels: NamespaceLabels,
 ): AsyncGenerator<SeenByReady[]> {
-  const together = new Map<string, SeenByReady[]>();
+  const byKey = new Map<string, SeenByReady[]>();
   for (const policy of policies)
     for await (const page of snapshot.each(policy.source))
       for (const object of page) {
         if (!isInScope(policy, keyOf(object), (name) => labels.get(name))) continue;
         const seen = { policy, object };
-        // What one policy alone selects need not be kept until all the others have been asked.
+        // With a single policy, objects need not be collected first.
         if (policies.length === 1) yield [seen];
-        else join(together, seen);
+        else addSeen(byKey, seen);
       }
-  yield* together.values();
+  yield* byKey.values();
 }
 
-function join(together: Map<string, SeenByReady[]>, seen: SeenByReady): void {
+function addSeen(byKey: Map<string, SeenByReady[]>, seen: SeenByReady): void {
   const { namespace = '', name } = keyOf(seen.object);
-  const known = together.get(`${namespace}/${name}`);
-  if (known === undefined) together.set(`${namespace}/${name}`, [seen]);
+  const known = byKey.get(`${namespace}/${name}`);
+  if (known === undefined) byKey.set(`${namespace}/${name}`, [seen]);
   else known.push(seen);
 }
 
@@ -108,7 +107,7 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
   const about = { object, rule };
   switch (end.kind) {
     case 'none':
-      return { kind: 'stays', ...about, because: describeUnconcerned(end.opinions) };
+      return { kind: 'stays', ...about, because: describeNone(end.decisions) };
     case 'kept':
       return statementOnKept(about, end, seen[0]!.object);
     case 'waiting':
@@ -119,48 +118,48 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
   }
 }
 
-/** A policy that leaves the object alone says why; the others have no TTL for its outcome. */
-function describeUnconcerned(opinions: Extract<End, { kind: 'none' }>['opinions']): string {
-  const aside = opinions.filter(({ verdict }) => verdict.kind === 'leftAlone');
-  return aside.length === 0 ? 'there is no TTL for its outcome' : describeOpinions(aside);
+/** Policies that ignore the object give their reason; the others have no TTL for its outcome. */
+function describeNone(decisions: Extract<End, { kind: 'none' }>['decisions']): string {
+  const ignoring = decisions.filter(({ verdict }) => verdict.kind === 'leftAlone');
+  return ignoring.length === 0 ? 'there is no TTL for its outcome' : describeDecisions(ignoring);
 }
 
 type About = Pick<Statement, 'object' | 'rule'>;
 
 function statementOnKept(
   about: About,
-  { because, opinions }: Extract<End, { kind: 'kept' }>,
+  { because, decisions }: Extract<End, { kind: 'kept' }>,
   object: KubeObject,
 ): Statement {
   switch (because) {
     case 'unfinished':
-      return { kind: 'stays', ...about, because: describeOpinions(opinions) };
+      return { kind: 'stays', ...about, because: describeDecisions(decisions) };
     case 'being deleted':
       return { kind: 'held', ...about, because: describeLingering(object) };
     case 'opted out':
     case 'invalid TTL':
     case 'finish time unknown':
     case 'error':
-      return { kind: 'held', ...about, because: describeOpinions(opinions) };
+      return { kind: 'held', ...about, because: describeDecisions(decisions) };
     default:
       return assertNever(because);
   }
 }
 
-/** What will be decided when its time has come, and who will act then. */
+/** The decision at the deadline, and the policy that will act. */
 function statementOnEnd(
   about: About,
   seen: readonly SeenByReady[],
   end: Extract<End<ReadyPolicy>, { kind: 'waiting' | 'expired' }>,
   { outlook, assessed }: Context,
 ): Statement {
-  const because = describeOpinions(end.opinions);
-  const last = lookAhead(seen, end, outlook);
+  const because = describeDecisions(end.decisions);
+  const last = forecast(seen, end, outlook);
   if (last.kind !== 'expired') return { kind: 'held', ...about, because };
   const { by, since } = last;
   const rule = by.name;
   const obstacle = computeObstacle(
-    rivalsOf(assessed, by.kind, about.object.namespace),
+    policiesFor(assessed, by.kind, about.object.namespace),
     (policy) => assessed.find((one) => one.policy === policy)?.standing ?? 'refused',
   );
   if (obstacle?.kind === 'lasting')
@@ -189,20 +188,20 @@ const HOLDS = {
   Paused: 'the policy is paused',
 } as const;
 
-function lookAhead(
+function forecast(
   seen: readonly SeenByReady[],
   end: End<ReadyPolicy>,
   { tolerance }: Pick<Outlook, 'tolerance'>,
 ): End<ReadyPolicy> {
   let ahead = end;
-  // A finish that is not believed yet is looked at once more when it is.
+  // A finish that is too far in the future is evaluated again when it is trusted.
   for (let i = 0; i < seen.length + 2 && ahead.kind === 'waiting'; i++)
     ahead = computeEnd(seen, { now: ahead.until, tolerance });
   return ahead;
 }
 
-/** Policies for the same kind which may mean the object. */
-const rivalsOf = (assessed: readonly Assessed[], kind: Kind, namespace: string | undefined) =>
+/** Policies for the same kind that may select the object. */
+const policiesFor = (assessed: readonly Assessed[], kind: Kind, namespace: string | undefined) =>
   assessed
     .map(({ policy }) => policy)
     .filter(

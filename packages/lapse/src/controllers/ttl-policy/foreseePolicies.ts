@@ -1,4 +1,4 @@
-// Which policies would work, and why the others would not: the questions of activation.ts, answered by what was read.
+// Assesses which policies would work: the conditions of activation.ts, evaluated on a snapshot.
 
 import { invalidError } from '@lapse/kube/api/fieldErrors';
 import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -25,7 +25,7 @@ export interface Assessed {
   readonly of: Kind<AnyPolicy>;
   readonly standing: Standing;
   readonly rule: string;
-  /** Why it is not ready. */
+  /** Why the policy is not ready. */
   readonly because: string;
   readonly ready?: ReadyPolicy;
 }
@@ -85,7 +85,7 @@ function authorMissing(
   return author.length > 0 && !isSigned ? authorRefusal({ kind: 'unknown' }, policy) : undefined;
 }
 
-/** Reasons of Ready=False that speak of rights: only a review, which is a write, could find out more. */
+/** Reasons of Ready=False about permissions. Only a review, which is a write, could give a newer answer. */
 const ABOUT_RIGHTS: ReadonlySet<string> = new Set([
   'AuthorUnknown',
   'AuthorExpired',

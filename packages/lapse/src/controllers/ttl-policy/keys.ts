@@ -1,5 +1,5 @@
-// What wakes: policies by their own keys, targets by theirs, all in one queue. A target's key names its resource, so that
-// the same object is one key however many policies select it, in whatever version.
+// Keys of the queue, for policies and targets. The key of a target contains its resource, so that an object has one key,
+// regardless of the number of policies that select it and of their versions.
 //
 //   runs                              ClusterTTLPolicy runs
 //   ci/runs                           TTLPolicy runs in ci
@@ -15,7 +15,7 @@ export type Waking =
   | { readonly kind: 'policy'; readonly of: Kind<AnyPolicy>; readonly key: ObjectKey }
   | { readonly kind: 'target'; readonly resource: string; readonly key: ObjectKey };
 
-/** `pipelineruns.tekton.dev`; the core group leaves the dot at the end. */
+/** `pipelineruns.tekton.dev`; a resource of the core group ends with the dot. */
 export const resourceId = ({ resource, group }: Kind): string => `${resource}.${group}`;
 
 export const targetKey = (kind: Kind, object: KubeObject): ObjectKey => {
@@ -37,6 +37,6 @@ export function parseWaking(key: ObjectKey): Waking {
   };
 }
 
-/** `ci/run-1`, for tables and for people. */
+/** `ci/run-1`, for maps and messages. */
 export const objectName = ({ namespace, name }: ObjectKey): string =>
   namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;

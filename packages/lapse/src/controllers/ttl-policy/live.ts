@@ -1,4 +1,4 @@
-// The object as it is now. By a list of one: to list is a right that every policy is reviewed for, to get is not.
+// Reads the live object by a list of one: every policy is reviewed for the permission to list, but not to get.
 
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';

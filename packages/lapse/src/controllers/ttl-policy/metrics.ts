@@ -1,4 +1,4 @@
-// What is counted, under the names that all controllers of TTLs share, with the kinds of targets as they come.
+// Metrics under the names that all TTL controllers share, with the kinds of the targets as labels.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
@@ -13,7 +13,7 @@ export interface PolicyMetrics {
   skipped(kind: string, because: string): void;
 }
 
-/** Namespaces with a series of their own; a cluster of previews makes new ones all day. */
+/** The number of namespaces with their own series. Limited, because preview clusters create new namespaces all day. */
 const MOST_NAMESPACES = 500;
 const OTHERS = '_others';
 
@@ -65,13 +65,13 @@ export function policyMetrics(
 
 type Sample = readonly [values: readonly string[], value: number];
 
-/** Objects that several policies select count once for each of them. */
+/** An object that several policies select counts once per policy. */
 function* countKinds(policies: Policies, now: Instant, of: 'waiting' | 'due'): Generator<Sample> {
   const kinds = new Map<string, number>();
-  for (const { active, book } of policies.entries()) {
+  for (const { active, records } of policies.entries()) {
     if (active === undefined) continue;
     const kind = metricKind(active.kind);
-    const count = of === 'due' && !policies.isActing ? 0 : book.count(now)[of];
+    const count = of === 'due' && !policies.isActing ? 0 : records.count(now)[of];
     kinds.set(kind, (kinds.get(kind) ?? 0) + count);
   }
   for (const [kind, count] of kinds) yield [[kind], count];

@@ -6,16 +6,21 @@ import { run, time } from './policy.testkit.ts';
 const changed = (metadata: KubeObject['metadata']) => run(0, { metadata });
 
 test.each<[string, KubeObject | undefined, outcome: string | undefined, isOpen: boolean]>([
-  ['unchanged: nobody knows yet', run(0), undefined, true],
-  ['gone: it was us', undefined, 'deleted', false],
-  ['another of its name: it was us', changed({ uid: 'u2' }), 'deleted', false],
+  ['unchanged: the result is unknown', run(0), undefined, true],
+  ['gone: the DELETE took effect', undefined, 'deleted', false],
+  ['another object of the same name: the DELETE took effect', changed({ uid: 'u2' }), 'deleted', false],
   [
-    'being deleted: it was us',
+    'terminating: the DELETE took effect',
     changed({ resourceVersion: '8', deletionTimestamp: time(1) }),
     'terminating',
     false,
   ],
-  ['alive in another version: it was not carried out', changed({ resourceVersion: '8' }), undefined, false],
+  [
+    'exists in another version: the DELETE did not take effect',
+    changed({ resourceVersion: '8' }),
+    undefined,
+    false,
+  ],
 ])('%s', (_name, seen, outcome, isOpen) => {
   const deletions = new OpenDeletions<string>();
   deletions.add('runs/a', run(0), 'by age');

@@ -1,5 +1,5 @@
-// Deletions whose answer never came, or said nothing. What became of them is seen later: an object that is gone, or going,
-// was ours; one that lives on in another version was not deleted, since the DELETE named the one it was decided on.
+// DELETEs without a clear answer. Their result is seen later: if the object is gone or terminating, the DELETE took
+// effect. If it exists in another version, it did not: the DELETE carried the resourceVersion of the decision.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 
@@ -14,7 +14,7 @@ interface Closed<T> extends Open<T> {
 
 const MOST = 10_000;
 
-/** By the name of the target in the queue. `T`: what was decided about it. */
+/** By the name of the target in the queue. `T`: the decision about the target. */
 export class OpenDeletions<T> {
   readonly #open = new Map<string, Open<T>>();
 
@@ -30,24 +30,24 @@ export class OpenDeletions<T> {
     return this.#open.get(target);
   }
 
-  /** Its end is known otherwise. */
+  /** The result is known from another source. */
   forget(target: string): void {
     this.#open.delete(target);
   }
 
   /**
-   * The end of one, now that what has its name is seen like this. `seen`: undefined only where it is known not to exist.
-   * Undefined when there is nothing to tell.
+   * The result of a DELETE, given the current object of this name. Pass undefined for `seen` only if the object is known
+   * not to exist. Returns undefined if the result is unknown or the DELETE did not take effect.
    */
   close(target: string, seen: KubeObject | undefined): Closed<T> | undefined {
     const open = this.#open.get(target);
     if (open === undefined) return undefined;
     const { uid, resourceVersion } = open.object.metadata;
     const isThere = seen?.metadata.uid === uid;
-    const isGoing = seen?.metadata.deletionTimestamp !== undefined;
-    if (isThere && !isGoing && seen?.metadata.resourceVersion === resourceVersion) return undefined;
+    const isTerminating = seen?.metadata.deletionTimestamp !== undefined;
+    if (isThere && !isTerminating && seen?.metadata.resourceVersion === resourceVersion) return undefined;
     this.forget(target);
     if (!isThere) return { ...open, outcome: 'deleted' };
-    return isGoing ? { ...open, outcome: 'terminating' } : undefined;
+    return isTerminating ? { ...open, outcome: 'terminating' } : undefined;
   }
 }

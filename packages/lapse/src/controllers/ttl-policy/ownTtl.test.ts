@@ -54,7 +54,7 @@ const kept = (because: string, note: RegExp) => ({
   note: expect.stringMatching(note),
 });
 
-/** The object and its projection get the same decision. */
+/** Expects the same decision about the object and its projection. */
 function expectVerdict(spec: Spec, object: KubeObject, now: Instant, expected: object): void {
   const policy = compiled(spec);
   const moment = { now, tolerance: seconds(30) };
@@ -70,7 +70,7 @@ describe('a policy on Jobs with a TTL of one minute', () => {
     ['deletes a Job at the end of its own TTL', JOBS, job(3600, 0), 3600, expired(3600)],
     ['keeps a Job longer than its own TTL', JOBS, job(1, 0), 59, waiting(60)],
     [
-      'deletes it before that with respectOwnTTL: false',
+      'deletes a Job before its own TTL with respectOwnTTL: false',
       { ...JOBS, respectOwnTTL: false },
       job(3600, 0),
       60,
@@ -84,7 +84,7 @@ describe('a policy on Jobs with a TTL of one minute', () => {
       expired(60),
     ],
     [
-      'ignores the field in another kind of the group',
+      'ignores the field in another kind of the API group',
       { target: { apiVersion: 'batch/v1', kind: 'CronJob' } },
       job(3600, 0),
       60,
@@ -98,7 +98,7 @@ describe('a policy on Jobs with a TTL of one minute', () => {
       { kind: 'error' },
     ],
     [
-      'names its own rule when both TTLs are over together',
+      'names the rule of the policy if both TTLs expire at the same time',
       JOBS,
       job(60, 0),
       60,
@@ -112,7 +112,7 @@ describe('a policy on Jobs with a TTL of one minute', () => {
       kept('unfinished', /respectOwnTTL: false/),
     ],
     [
-      'by age deletes an unfinished Job without one',
+      'by age deletes an unfinished Job without a TTL of its own',
       { ...JOBS, from: 'Created' },
       job(undefined, undefined),
       9e6,
@@ -133,41 +133,46 @@ describe('a policy on Pods by age', () => {
   test.each<[string, Spec, KubeObject, object]>([
     ['deletes a Pod', PODS, pod({}), expired(-40)],
     ['never deletes a Pod before the TTL of its annotation', PODS, pod(asks('9999')), waiting(9999)],
-    ['counts that TTL from the last container', PODS, pod(asks('9999'), [1, 5]), waiting(10_004)],
     [
-      'ignores it with respectOwnTTL: false',
+      'counts the TTL of the annotation from the last container',
+      PODS,
+      pod(asks('9999'), [1, 5]),
+      waiting(10_004),
+    ],
+    [
+      'ignores the annotation with respectOwnTTL: false',
       { ...PODS, respectOwnTTL: false },
       pod(asks('9999')),
       expired(-40),
     ],
     [
-      'keeps a Pod whose annotation cannot be read',
+      'keeps a Pod with an unreadable annotation',
       PODS,
       pod(asks('soon')),
       kept('invalid TTL', /soon.*respectOwnTTL/),
     ],
     [
-      'keeps a Pod that asks for a TTL and has no finish time',
+      'keeps a Pod with the annotation and without a finish time',
       PODS,
       pod(asks('5'), [null]),
       kept('finish time unknown', /respectOwnTTL/),
     ],
     [
-      'leaves a Pod of a Job alone',
+      'ignores a Pod of a Job',
       PODS,
       pod(ofJob),
       { kind: 'leftAlone', note: expect.stringMatching(/Job report.*includeOwned: true/) },
     ],
     ['deletes a Pod of a Job with includeOwned: true', all, pod(ofJob), expired(-40)],
     [
-      'deletes a Pod that a Job owns and does not control',
+      'deletes a Pod that a Job owns but does not control',
       PODS,
       pod({ ownerReferences: [{ ...ofJob.ownerReferences![0]!, controller: false }] }),
       expired(-40),
     ],
   ])('%s', (_name, spec, object, expected) => expectVerdict(spec, object, at(99), expected));
 
-  test('that leaves a Pod of a Job alone does not keep it for another policy', () => {
+  test('that ignores a Pod of a Job does not keep it from another policy', () => {
     const seen = [PODS, all].map((spec, i) => ({
       policy: compiled(spec, { name: `p${i}` }),
       object: pod(ofJob),

@@ -1,5 +1,5 @@
-// What an object asks for itself, by kind: its own TTL is the least it gets, and Pods of Jobs belong to their Job. A policy
-// changes either only where its spec says so (`respectOwnTTL: false`, `includeOwned: true`).
+// The TTL that an object has itself: a policy does not delete the object before. Pods of Jobs are left to their Job. A
+// policy overrides this only by `respectOwnTTL: false` and `includeOwned: true`.
 
 import type { ReadPath } from '@lapse/cel/cel';
 import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -13,9 +13,9 @@ import type { CompiledPolicy, Moment } from './compile.ts';
 
 export interface OwnTtl {
   readonly rule: string;
-  /** The fields it is computed from. */
+  /** The fields that `compute` reads. */
   readonly reads: readonly ReadPath[];
-  /** Undefined: the object has no TTL of its own. */
+  /** Undefined if the object has no TTL of its own. */
   compute(object: KubeObject, moment: Moment): Expiry | undefined;
 }
 
@@ -61,7 +61,7 @@ export function ownTtlOf(target: Target): OwnTtl | undefined {
   return isKind(target, Pod) ? OF_PODS : undefined;
 }
 
-/** Whether objects of the kind may belong to a Job that needs them. */
+/** Whether a Job may control objects of the kind. */
 export const mayBelongToJob = (target: Target): boolean => isKind(target, Pod);
 
 export function computeLeftAlone(policy: CompiledPolicy, object: KubeObject): LeftAlone | undefined {
@@ -72,7 +72,7 @@ export function computeLeftAlone(policy: CompiledPolicy, object: KubeObject): Le
   return { kind: 'leftAlone', note };
 }
 
-/** The later of both deadlines. While the object's own is not known, the policy does not delete it. */
+/** The later of both deadlines. While the object's own deadline is unknown, the policy does not delete it. */
 export function respectOwnTtl(verdict: Verdict, own: Expiry | undefined, rule: string): Verdict {
   if (own === undefined || verdict.kind === 'error' || verdict.kind === 'leftAlone') return verdict;
   if (verdict.kind === 'notApplicable') return verdict;

@@ -6,7 +6,7 @@ import { PipelineRun } from '../../../../../test/scenarios/pipelineRuns.ts';
 import { Policies } from './policies.ts';
 import { at, compiled, policy } from './policy.testkit.ts';
 
-test('with actAs impersonate-author deletes of a policy are sent as its author', () => {
+test('with actAs impersonate-author, DELETEs of a policy are sent as its author', () => {
   const [client, asAuthor] = [{} as Client, {} as Client];
   const authors: string[] = [];
   const policies = new Policies({
@@ -26,7 +26,7 @@ test('with actAs impersonate-author deletes of a policy are sent as its author',
   expect(authors).toEqual(['jane']);
 });
 
-test('a policy is pending from when it begins to read, however long it was refused before', () => {
+test('a policy is pending since it started to list its targets, regardless of an earlier refusal', () => {
   const client = {} as Client;
   const policies = new Policies({ clock: new VirtualClock(), client, impersonate: () => client });
   const known = policy();

@@ -1,5 +1,5 @@
-// The policies of this process, as far as passes have brought them to work: what each may do, where its targets are, what
-// is known about them. Filled by policy passes, read by target passes. Everything here can be worked out again.
+// The state of the policies in this process: activation, sources and target records. Policy reconciles write it, target
+// reconciles read it. All of it can be rebuilt.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
@@ -13,50 +13,50 @@ import { type Budget, createBudget } from '#deletion/budget';
 import type { Subject } from '#deletion/rights';
 import { AUTHOR_ANNOTATION } from '#deletion/rightsAuthor';
 import type { Activation } from './activation.ts';
-import { Book } from './book.ts';
+import { TargetRecords } from './book.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import type { Standing } from './compute.ts';
 import { objectName, resourceId } from './keys.ts';
 import { buildProjection } from './projection.ts';
 import type { Written } from './status.ts';
 
-/** A policy at work. */
+/** A policy that may act. */
 export interface ActivePolicy extends CompiledPolicy {
   /** TTLPolicy or ClusterTTLPolicy. */
   readonly of: Kind<AnyPolicy>;
   readonly key: ObjectKey;
-  /** Of the object it was made from. */
+  /** The identity of the policy object (see `identityOf`). */
   readonly identity: string;
   readonly kind: Kind;
   readonly resource: string;
   readonly source: Source;
-  readonly book: Book;
-  /** Whose rights deletes use. */
+  readonly records: TargetRecords;
+  /** The client that sends the DELETEs. */
   readonly client: Client;
   readonly budget?: Budget;
   view?: DynamicView;
-  /** Labels of namespaces, where they matter. */
+  /** Labels of namespaces, if the policy selects by them. */
   namespaces?: DynamicView;
-  /** A delete was refused: nothing more before the rights have been reviewed. */
+  /** A DELETE was refused: no further deletions before the permissions are reviewed. */
   suspect: boolean;
-  /** They were, and are in order: until then a refusal is about its object. */
+  /** The permissions are in order: until then a refused DELETE only concerns its object. */
   clearedUntil?: Instant;
 }
 
-/** What is remembered of a policy from pass to pass. */
+/** The state of a policy between reconciles. */
 export interface Entry {
-  /** Of the object: another identity is another beginning. */
+  /** The identity of the policy object: another identity gets a new entry. */
   readonly identity: string;
   readonly key: ObjectKey;
-  /** When it was first seen like this, or began to read its targets. */
+  /** When this state of the policy was first seen, or when it started to list its targets. */
   since: Instant;
-  /** Not understood. */
+  /** The spec is invalid. */
   broken: boolean;
-  /** The last review got no answer: nobody knows whether it may act. */
+  /** The last review failed: it is unknown whether the policy may act. */
   isUnsure: boolean;
   activation?: Activation;
   active?: ActivePolicy;
-  book: Book;
+  records: TargetRecords;
   countedAt?: Instant;
   readonly written: Written;
 }
@@ -65,12 +65,12 @@ export interface PoliciesOptions {
   readonly clock: Clock;
   readonly client: Client;
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
-  /** Set: deletes without an account are sent as the policy's author. */
+  /** Set: DELETEs without a service account are sent as the author of the policy. */
   readonly impersonateAuthor?: (author: Subject) => Client;
 }
 
 export class Policies {
-  /** Whether this replica acts. One that does not never hears what has become of what was due. */
+  /** Whether this replica acts. A standby does not learn what happened to due objects. */
   isActing = false;
   readonly #options: PoliciesOptions;
   readonly #entries = new Map<string, Entry>();
@@ -85,28 +85,28 @@ export class Policies {
     return this.#entries.values();
   }
 
-  /** The entry of a policy as it is now; a changed spec begins anew, and keeps its count of deletions. */
+  /** The entry of the current policy. A changed spec gets a new entry that keeps the count of deletions. */
   entryOf(policy: AnyPolicy, key: ObjectKey, now: Instant): Entry {
     const name = objectName(key);
     const identity = identityOf(policy);
     const known = this.#entries.get(name);
     if (known?.identity === identity) return known;
     const isSame = known !== undefined && uidOf(known.identity) === policy.metadata.uid;
-    const before = isSame ? known.book : (policy.status?.deleted ?? 0);
+    const before = isSame ? known.records : (policy.status?.deleted ?? 0);
     if (known !== undefined) this.deactivate(known);
-    const book = new Book(before);
-    const entry: Entry = { identity, key, since: now, broken: false, isUnsure: false, book, written: {} };
+    const records = new TargetRecords(before);
+    const entry: Entry = { identity, key, since: now, broken: false, isUnsure: false, records, written: {} };
     this.#entries.set(name, entry);
     return entry;
   }
 
-  /** What is known about exactly this policy. */
+  /** The state of exactly this version of the policy. */
   standingOf(policy: AnyPolicy): Standing {
     const entry = this.#entries.get(objectName(keyOf(policy)));
     return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : standingOf(entry);
   }
 
-  /** Since when it may be pending; undefined: nobody has looked at it yet. */
+  /** Since when the policy may be pending; undefined if it was not reconciled yet. */
   sinceOf(policy: AnyPolicy): Instant | undefined {
     return this.#entries.get(objectName(keyOf(policy)))?.since;
   }
@@ -120,7 +120,7 @@ export class Policies {
     if (entry.active !== undefined && entry.active.resource === resourceId(kind)) return entry.active;
     this.deactivate(entry);
     entry.since = now;
-    entry.book = new Book(entry.book);
+    entry.records = new TargetRecords(entry.records);
     const budget = this.#budgetOf(entry.key, compiled.perMinute);
     const active: ActivePolicy = {
       ...compiled,
@@ -130,7 +130,7 @@ export class Policies {
       kind: compiled.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
       resource: resourceId(kind),
       source: sourceOf(compiled, entry.key, kind),
-      book: entry.book,
+      records: entry.records,
       client: this.#clientOf(compiled, author),
       suspect: false,
       ...(budget === undefined ? {} : { budget }),
@@ -157,7 +157,7 @@ export class Policies {
     delete entry.active;
   }
 
-  /** The policy is gone. */
+  /** The policy was deleted. */
   forget(key: ObjectKey): void {
     const name = objectName(key);
     const entry = this.#entries.get(name);
@@ -167,18 +167,18 @@ export class Policies {
     this.#budgets.delete(name);
   }
 
-  /** This replica lost the lease: all but the budgets is worked out again when it leads. */
+  /** This replica lost the lease: everything except the budgets is rebuilt when it leads again. */
   standBy(): void {
     for (const entry of this.#entries.values()) this.deactivate(entry);
     this.#entries.clear();
   }
 
-  /** Policies at work on a resource. */
+  /** The active policies for a resource. */
   of(resource: string): Iterable<ActivePolicy> {
     return this.#byResource.get(resource) ?? [];
   }
 
-  /** A budget outlives edits of its policy, also of the limit itself, so that they cannot be used to exceed it. */
+  /** The budget is kept when the policy or its limit is edited, so that edits cannot exceed the limit. */
   #budgetOf(key: ObjectKey, perMinute: number | undefined): Budget | undefined {
     if (perMinute === undefined) return undefined;
     const name = objectName(key);
@@ -200,28 +200,28 @@ export function standingOf({ broken, isUnsure, activation, active }: Entry): Sta
   return problemsOf(active).length > 0 ? 'blind' : 'pending';
 }
 
-/** Nobody could say whether it may act, or its kind may be served by now, in the version it names. */
+/** It is unknown whether the policy may act, or its kind may be served by now. */
 const isOpen = ({ isOpen, awaits }: Extract<Activation, { kind: 'refused' }>): boolean =>
   isOpen === true || awaits !== undefined;
 
 const problemsOf = ({ view, namespaces }: ActivePolicy) =>
   [view, namespaces].flatMap((one) => one?.status.problem ?? []);
 
-/** It may not read any more: what it read before is here, what came since is not. */
+/** The policy may no longer watch: its cache is outdated. */
 export const isBlind = (active: ActivePolicy): boolean =>
   problemsOf(active).some(({ kind }) => kind === 'forbidden');
 
-/** Whether everything that existed is here, so that what is not here does not exist. */
+/** Whether the caches are complete: an object that is not in them does not exist. */
 export const isSynced = ({ view, namespaces, namespaceLabels }: ActivePolicy): boolean =>
   view?.reader.synced === true && (namespaceLabels === undefined || namespaces?.reader.synced === true);
 
-/** Whatever may change what a policy means, or who answers for it. */
+/** Changes when the meaning or the author of the policy changes. */
 export function identityOf({ metadata }: AnyPolicy): string {
   return [metadata.uid, metadata.generation ?? 0, metadata.annotations?.[AUTHOR_ANNOTATION] ?? ''].join(' ');
 }
 const uidOf = (identity: string): string => identity.slice(0, identity.indexOf(' '));
 
-/** `tekton.dev/PipelineRun`: where policies for one kind meet, whatever version they name. */
+/** `tekton.dev/PipelineRun`: the same for policies that name different versions of the kind. */
 export function targetId({ spec }: KubeObject): string {
   const { apiVersion = '', kind = '' } = (spec as AnyPolicy['spec'] | undefined)?.target ?? {};
   const slash = apiVersion.indexOf('/');
@@ -229,7 +229,7 @@ export function targetId({ spec }: KubeObject): string {
 }
 export const targetIdOf = ({ group, kind }: Kind): string => `${group}/${kind}`;
 
-/** What a policy reads of its targets. */
+/** The source of the targets of a policy. */
 export function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): Source {
   return {
     kind: policy.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
@@ -239,5 +239,5 @@ export function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): So
   };
 }
 
-/** `tekton.dev/v1 PipelineRun`, for metrics: never the plain kind, which other controllers of TTLs use. */
+/** `tekton.dev/v1 PipelineRun`, for metrics. Never only the kind, which other TTL controllers use. */
 export const metricKind = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind}`;

@@ -1,11 +1,11 @@
-// For tests of this folder: policies and objects in few words.
+// For tests of this folder: short forms of policies and objects.
 
 import { formatTime, type Instant, instant } from '@lapse/base/instant';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
 import { type ClusterTTLPolicy, type ClusterTTLPolicySpec, TTLPolicy } from '#api/ttlPolicy';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 
-/** Seconds after an arbitrary beginning. */
+/** Seconds after an arbitrary start. */
 export const at = (seconds: number): Instant => instant(1_750_000_000_000 + seconds * 1000);
 export const time = (seconds: number): string => formatTime(at(seconds));
 
@@ -42,7 +42,7 @@ export function compiled(
   return result.policy;
 }
 
-/** A PipelineRun, finished so many seconds after the beginning unless told otherwise. */
+/** A PipelineRun that finished this many seconds after the start. */
 export const run = (
   finished: number | undefined,
   more: { metadata?: ObjectMeta; status?: object } = {},

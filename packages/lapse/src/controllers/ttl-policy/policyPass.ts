@@ -1,4 +1,4 @@
-// One look at one policy: may it act, are its targets here, what does its status say. Targets have passes of their own.
+// Reconciles one policy: reviews whether it may act, declares its sources and writes its status.
 
 import { type Instant, instant, isDue, minutes, plus, seconds } from '@lapse/base/instant';
 import { invalidError } from '@lapse/kube/api/fieldErrors';
@@ -18,17 +18,17 @@ import { computeStatus, computeStep, type Report } from './status.ts';
 
 export interface PolicyPassOptions extends ActivationOptions {
   readonly policies: Policies;
-  /** Set: nothing outside it is watched. */
+  /** Set: only this namespace is watched. */
   readonly namespace?: string;
 }
 
-/** How often targets are counted at most, and how long those that nobody has looked at yet are given. */
+/** The minimum interval between counts, and the retry interval while targets are not evaluated yet. */
 const COUNTING = seconds(1);
-/** A deadline, and the time a deletion usually takes. */
+/** The usual time from a deadline to the deletion. */
 const SETTLING = seconds(2);
-/** How long rights that were found in order are not suspected again. */
+/** How long reviewed permissions are not reviewed again because of a refused DELETE. */
 const CLEARED = minutes(5);
-/** While objects are overdue, their deletion may have been refused: the rights are looked at this often. */
+/** While objects are overdue, their deletion may have been refused: the policy is reconciled this often. */
 const OVERDUE = seconds(30);
 
 export async function reconcilePolicy(
@@ -45,25 +45,29 @@ export async function reconcilePolicy(
     return settled();
   }
   const entry = policies.entryOf(policy, key, pass.now);
-  entry.book.continueFrom(policy.status?.deleted ?? 0);
+  entry.records.continueFrom(policy.status?.deleted ?? 0);
   const compiled = compilePolicy(policy);
   if (compiled.kind === 'invalid') {
     entry.broken = true;
     const { message } = invalidError({ group: 'lapse.dev', kind: policy.kind }, key.name, compiled.errors);
-    return rest(pass, of, policy, { entry, refusal: { reason: 'InvalidSpec', message }, isEverywhere });
+    return reconcileRefused(pass, of, policy, {
+      entry,
+      refusal: { reason: 'InvalidSpec', message },
+      isEverywhere,
+    });
   }
   await review(pass, policy, compiled.policy, entry, options);
   const activation = entry.activation!;
   if (activation.kind === 'allowed')
-    return work(pass, of, policy, entry, {
+    return reconcileAllowed(pass, of, policy, entry, {
       active: policies.activate(entry, compiled.policy, activation, pass.now),
       policySources: policySources(options.namespace),
     });
   policies.deactivate(entry);
-  return rest(pass, of, policy, { entry, refusal: activation.refusal, isEverywhere });
+  return reconcileRefused(pass, of, policy, { entry, refusal: activation.refusal, isEverywhere });
 }
 
-/** Asks again when it is time, when a delete was refused, and whenever its kind may have come. */
+/** Reviews the permissions when the review is due, when a DELETE was refused, and when its kind may be served. */
 async function review(
   pass: Pass,
   policy: AnyPolicy,
@@ -76,7 +80,7 @@ async function review(
   const isCurrent =
     activation !== undefined && (activation.reviewAt === undefined || !isDue(activation.reviewAt, pass.now));
   if (isCurrent && !awaits && active?.suspect !== true) return;
-  // A definition came. Without one, a look that somebody else had just now will do.
+  // A CRD was created: discovery is outdated. Otherwise a cached discovery is good enough.
   if (isCurrent && awaits) options.client.discovery.invalidate();
   const isComing = activation === undefined || (isCurrent && awaits);
   try {
@@ -92,8 +96,8 @@ async function review(
   active.clearedUntil = plus(pass.now, CLEARED);
 }
 
-/** Not at work: says why, and looks again later. */
-async function rest(
+/** The policy may not act: writes the reason to the status and schedules the next review. */
+async function reconcileRefused(
   pass: Pass,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
@@ -101,14 +105,14 @@ async function rest(
 ): Promise<Outcome> {
   const { activation } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
-  // In one namespace there may be no right to read definitions: then the kind is looked for from time to time.
+  // With a namespace, Lapse may lack the permission to watch CRDs: then discovery is polled.
   pass.dynamic.declare(awaits && isEverywhere ? [DEFINITIONS] : []);
-  const report: Report = { kind: 'refused', refusal, deleted: entry.book.deleted };
+  const report: Report = { kind: 'refused', refusal, deleted: entry.records.deleted };
   const at = refusal.reason === 'InvalidSpec' ? undefined : activation?.reviewAt;
   return writeStatus(pass, of, policy, { entry, report, next: at });
 }
 
-async function work(
+async function reconcileAllowed(
   pass: Pass,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
@@ -125,23 +129,23 @@ async function work(
   const problem = problemOf(view) ?? problemOf(namespaces);
   if (problem === undefined && !isSynced(active)) return waitFor(reviewAt);
   if (problem !== undefined && (problem.isLasting || !isSynced(active))) {
-    const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
+    const report: Report = { kind: 'refused', refusal: problem, deleted: entry.records.deleted };
     return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
   }
-  // Every event of a target comes by here; counting a hundred thousand of them takes milliseconds, so not every time. What
-  // failed comes back by itself, later each time; to rest here would begin its patience anew.
+  // Every event of a target triggers this function. Counting a hundred thousand targets takes milliseconds, so the counts
+  // are limited. After a failure the queue retries with backoff; waiting here would reset the backoff.
   const countAt = entry.countedAt === undefined ? pass.now : plus(entry.countedAt, COUNTING);
   if (pass.failures === 0 && !isDue(countAt, pass.now)) return waitUntil(countAt, 'counting');
-  if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
+  if (entry.records.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
   entry.countedAt = pass.now;
-  const counts = entry.book.count(pass.now);
-  const { deleted } = entry.book;
+  const counts = entry.records.count(pass.now);
+  const { deleted } = entry.records;
   const report: Report = { kind: 'working', mode: active.mode, counts, deleted, notice };
   const next = computeNext(active, counts, reviewAt, pass.now);
   return writeStatus(pass, of, policy, { entry, report, next });
 }
 
-/** When the counts may look different without an event: after the next deadline, or while deletions are not accepted. */
+/** When the counts may change without an event: after the next deadline, or while objects are overdue. */
 function computeNext(
   { mode }: ActivePolicy,
   { next, due }: Counts,
@@ -159,7 +163,7 @@ function computeNext(
 const waitFor = (at: Instant | undefined): Outcome =>
   at === undefined ? settled() : waitUntil(at, 'review');
 
-/** `isLasting`: what was read before is still here, and yet somebody must do something. */
+/** `isLasting`: the cache still has the targets, but a user or operator has to act. */
 function problemOf(view: DynamicView | undefined): (Refusal & { isLasting: boolean }) | undefined {
   const problem = view?.status.problem;
   if (view === undefined || problem === undefined) return undefined;
@@ -174,7 +178,7 @@ function problemOf(view: DynamicView | undefined): (Refusal & { isLasting: boole
 interface Writing {
   readonly entry: Entry;
   readonly report: Report;
-  /** When to look again because of the clock. */
+  /** The next evaluation because of the time. */
   readonly next: Instant | undefined;
 }
 
@@ -187,10 +191,10 @@ async function writeStatus(
   const status = computeStatus(policy, report, pass.now);
   const { written } = entry;
   const step = computeStep(policy.status, status, written, pass.now);
-  const rested = waitFor(next);
+  const outcome = waitFor(next);
   if (step.kind === 'same') {
     delete written.differsSince;
-    return rested;
+    return outcome;
   }
   written.differsSince ??= pass.now;
   if (step.kind === 'later') return waitUntil(instant(Math.min(step.at, next ?? step.at)), 'status');
@@ -205,8 +209,8 @@ async function writeStatus(
     case 'patched':
       written.wroteAt = pass.now;
       delete written.differsSince;
-      tell(pass, policy, report);
-      return rested;
+      reportRefusal(pass, policy, report);
+      return outcome;
     case 'conflict':
       return again('status changed meanwhile');
     case 'missing':
@@ -216,8 +220,8 @@ async function writeStatus(
   }
 }
 
-/** People are told when it stops working, and why; not at every count. */
-function tell(pass: Pass, policy: AnyPolicy & KubeObject, report: Report): void {
+/** Emits an Event when the policy stops working, with the reason; not at every change of the counts. */
+function reportRefusal(pass: Pass, policy: AnyPolicy & KubeObject, report: Report): void {
   const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
   if (report.kind === 'working' || before?.reason === report.refusal.reason) return;
   const { reason, message } = report.refusal;

@@ -1,5 +1,5 @@
-// What is kept of a target in memory: its identity and labels, what the kernel reads of metadata, and the fields the
-// expressions of its policy name. A decision about the projection and about the object is the same.
+// What is cached of a target: identity, labels, the metadata that every decision reads, and the fields in the expressions
+// of its policy. The projection gives the same decision as the object.
 
 import { sharedTexts } from '@lapse/base/sharedTexts';
 import type { ReadPath } from '@lapse/cel/cel';
@@ -11,7 +11,7 @@ import { TTL_ANNOTATION } from '#deletion/expiry';
 import type { CompiledPolicy } from './compile.ts';
 import { EXPIRES_ANNOTATION } from './compute.ts';
 
-/** The key of a source: which policy it feeds. Every generation of a policy has its own, and reads its targets anew. */
+/** Identifies the policy of a source. Every generation of a policy has its own source and lists its targets again. */
 export interface PolicyProjection extends Projection<KubeObject> {
   readonly policy: ObjectKey;
 }
@@ -63,14 +63,14 @@ function keptMetadata({ metadata }: KubeObject): JsonObject {
 
 const share = sharedTexts();
 
-/** Other policies may select by them, whatever this one does. */
+/** All labels are kept, because other policies may select by them. */
 function sharedLabels(labels: Readonly<Record<string, string>>): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(labels)) setOwn(kept, share(key), share(value));
   return kept;
 }
 
-/** Copies what is at the path, and of everything above it only that it is there. */
+/** Copies the value at the path. Of the parents, only their existence is kept. */
 function copyPath(from: JsonObject, to: JsonObject, path: ReadPath): void {
   let source = from;
   let target = to;
@@ -82,7 +82,7 @@ function copyPath(from: JsonObject, to: JsonObject, path: ReadPath): void {
       return;
     }
     const known = getOwn(target, field);
-    // Kept already, as a whole, by a shorter path.
+    // A shorter path already copied the whole value.
     if (known === value) return;
     const next: JsonObject = isObject(known) ? known : {};
     if (next !== known) setOwn(target, field, next);
@@ -91,7 +91,7 @@ function copyPath(from: JsonObject, to: JsonObject, path: ReadPath): void {
   }
 }
 
-/** An update of anything else changes no decision. Not the version: it is for the delete, not for the decision. */
+/** Other changes do not affect the decision. The resourceVersion is only needed for the DELETE. */
 export function targetFacts(object: KubeObject): unknown {
   const { resourceVersion: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -1,9 +1,9 @@
-// Kinds that no policy may end, whatever anybody's rights are.
+// Kinds that no policy may delete, regardless of permissions.
 
 import type { CompiledPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
 
-/** Ours by name: ending a policy, a keeper or a request by another policy would pull the ground from under both. */
+/** Kinds of Lapse: a policy that deletes policies, keepers or requests would break their controllers. */
 const OUR_GROUPS = new Set(['lapse.dev', 'cleaner.vtex.dev', 'state-snapshotter.deckhouse.io']);
 const OUR_KINDS = new Set(
   [
@@ -14,7 +14,7 @@ const OUR_KINDS = new Set(
     ['storage.deckhouse.io', 'LVMVolumeGroup'],
   ].map((pair) => pair.join('/')),
 );
-/** Elections are held with Leases; Events end by themselves, and a policy on them would feed itself. */
+/** Leases are used for leader election. Events expire by themselves, and a policy on them would cause new Events. */
 const TOO_BUSY = new Set(['/Event', 'events.k8s.io/Event', 'coordination.k8s.io/Lease']);
 
 export function computeRefusedKind({ target }: CompiledPolicy): Refusal | undefined {

@@ -20,7 +20,7 @@ const compiledCluster = (spec: object): CompiledPolicy => {
   return result.policy;
 };
 
-describe('who needs what', () => {
+describe('the required permissions', () => {
   const runs = { group: 'tekton.dev', resource: 'pipelineruns', namespaced: true };
   const nodes = { group: '', resource: 'nodes', namespaced: false };
   const account = { serviceAccountName: 'cleanup' };
@@ -28,7 +28,7 @@ describe('who needs what', () => {
   const impersonate = (ns: string) => `impersonate serviceaccounts cleanup in namespace ${ns}`;
   test.each<[string, CompiledPolicy, typeof runs, 'author' | 'controller', string, string, string]>([
     [
-      'the author lists and deletes, we read and delete',
+      'the author lists and deletes, Lapse reads and deletes',
       compiled(),
       runs,
       'author',
@@ -37,7 +37,7 @@ describe('who needs what', () => {
       '',
     ],
     [
-      'as the controller, nobody else is asked',
+      'with actAs controller, only Lapse needs permissions',
       compiled(),
       runs,
       'controller',
@@ -46,7 +46,7 @@ describe('who needs what', () => {
       '',
     ],
     [
-      'with an account, the author may be it, and it lists and deletes',
+      'with a service account, the author may impersonate it, and it lists and deletes',
       compiled(account),
       runs,
       'author',
@@ -55,7 +55,7 @@ describe('who needs what', () => {
       `list ${inCi}, delete ${inCi}`,
     ],
     [
-      'with an account, as the controller',
+      'with a service account and actAs controller, the author needs none',
       compiled(account),
       runs,
       'controller',
@@ -64,7 +64,7 @@ describe('who needs what', () => {
       `list ${inCi}, delete ${inCi}`,
     ],
     [
-      'a cluster policy needs it everywhere',
+      'a ClusterTTLPolicy needs cluster-wide permissions',
       compiledCluster({}),
       runs,
       'author',
@@ -73,7 +73,7 @@ describe('who needs what', () => {
       '',
     ],
     [
-      'its account lives where it says',
+      'the service account of a ClusterTTLPolicy is in the namespace that it names',
       compiledCluster({ ...account, serviceAccountNamespace: 'ops' }),
       nodes,
       'author',
@@ -91,7 +91,7 @@ describe('who needs what', () => {
   });
 });
 
-test('no kind of ours can be ended by a policy', () => {
+test('a policy cannot delete kinds of Lapse', () => {
   const kinds = FAMILIES.flatMap(({ kinds }) => kinds).map(({ kind }) => kind);
   expect(kinds.length).toBeGreaterThan(3);
   for (const { group, version, kind } of kinds) {
@@ -101,7 +101,7 @@ test('no kind of ours can be ended by a policy', () => {
   expect(computeRefusedKind(compiled())).toBeUndefined();
 });
 
-test('what defaulting adds is not signed, what it does not add is', () => {
+test('the signature excludes default values and includes all others', () => {
   const { spec, ...rest } = policy({ finishedAt: 'object.status.x' });
   const defaulted = {
     ...rest,
@@ -120,14 +120,16 @@ const isReviewed =
   (asking) =>
     asking !== who;
 
-/** A cluster with a finished run; what became of it and of the policy. */
+/** Runs a scenario in a cluster with a finished run. `readState`: the Ready condition, and whether the run exists. */
 async function inCluster(
   actAs: 'author' | 'controller',
-  story: (cluster: Awaited<ReturnType<typeof lawfulCluster>> & { look(): Promise<string> }) => Promise<void>,
+  scenario: (
+    cluster: Awaited<ReturnType<typeof lawfulCluster>> & { readState(): Promise<string> },
+  ) => Promise<void>,
 ): Promise<void> {
   const cluster = await lawfulCluster(actAs);
   const { simulation } = cluster;
-  const look = async () => {
+  const readState = async () => {
     await simulation.settle();
     const [ready] = (await statusOf((ref) => simulation.get(ref))).conditions ?? [];
     const exists = (await simulation.get('pipelinerun/a')) !== undefined;
@@ -135,22 +137,22 @@ async function inCluster(
   };
   try {
     await simulation.apply(run('a', { finished: seconds(0) }));
-    await story({ ...cluster, look });
+    await scenario({ ...cluster, readState });
   } finally {
     await simulation.close();
   }
 }
 
 describe('without a webhook', () => {
-  test('a policy without a proven author ends nothing', () =>
-    inCluster('author', async ({ simulation, look }) => {
+  test('a policy without a verified author deletes nothing', () =>
+    inCluster('author', async ({ simulation, readState }) => {
       await simulation.apply(ttlPolicy('runs'));
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False AuthorUnknown kept');
+      expect(await readState()).toBe('False AuthorUnknown kept');
       expect(simulation.requests.filter(({ path }) => path.includes('pipelineruns'))).toEqual([]);
     }));
-  test('nor does one with a forged author, or the author of another policy', () =>
-    inCluster('author', async ({ simulation, look, by }) => {
+  test('a policy with a forged author or the author of another policy deletes nothing', () =>
+    inCluster('author', async ({ simulation, readState, by }) => {
       const other = await by('jane', ttlPolicy('other', { ttl: '1m' }));
       const stolen = other.metadata.annotations?.[AUTHOR_ANNOTATION] ?? '';
       for (const author of [stolen, '{"username":"admin","groups":["system:masters"],"seal":"x"}', 'admin']) {
@@ -158,104 +160,104 @@ describe('without a webhook', () => {
           ttlPolicy('runs', { ttl: '1m' }, { annotations: { [AUTHOR_ANNOTATION]: author } }),
         );
         await simulation.timePasses(minutes(20));
-        expect(await look()).toBe('False AuthorUnknown kept');
+        expect(await readState()).toBe('False AuthorUnknown kept');
       }
     }));
-  test('nor one whose spec was changed after its author had been written down', () =>
-    inCluster('author', async ({ simulation, look, by }) => {
+  test('a policy whose spec was changed after it was signed deletes nothing', () =>
+    inCluster('author', async ({ simulation, readState, by }) => {
       await simulation.apply(await by('jane', ttlPolicy('runs', { ttl: '1h' })));
       await simulation.timePasses(minutes(10));
-      expect(await look()).toBe('True Enforcing kept');
+      expect(await readState()).toBe('True Enforcing kept');
       await simulation.patch('ttlpolicy/runs', { spec: { ttl: '1m' } });
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False AuthorUnknown kept');
+      expect(await readState()).toBe('False AuthorUnknown kept');
     }));
-  test('with the author who wrote it, it works; labels are nobody’s business', () =>
-    inCluster('author', async ({ simulation, look, by, state }) => {
+  test('a policy with its author works, and a change of labels does not matter', () =>
+    inCluster('author', async ({ simulation, readState, by, state }) => {
       await simulation.apply(await by('jane', ttlPolicy('runs')));
       await simulation.patch('ttlpolicy/runs', { metadata: { labels: { team: 'web' } } });
       await simulation.timePasses(minutes(11));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
       expect(state.asked).toContain('jane delete pipelineruns');
     }));
-  test('where the operator says so, nobody is asked', () =>
-    inCluster('controller', async ({ simulation, look, state }) => {
+  test('a policy needs no author with actAs controller', () =>
+    inCluster('controller', async ({ simulation, readState, state }) => {
       await simulation.apply(ttlPolicy('runs'));
       await simulation.timePasses(minutes(11));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
       expect(new Set(state.asked.map((text) => text.split(' ')[0]))).toEqual(new Set(['self']));
     }));
 });
 
-describe('rights that come and go', () => {
-  test('an author who loses the right stops the policy; given back, it goes on', () =>
-    inCluster('author', async ({ simulation, look, by, state }) => {
+describe('changing permissions', () => {
+  test('the policy stops when its author loses a permission, and continues when it is granted again', () =>
+    inCluster('author', async ({ simulation, readState, by, state }) => {
       await simulation.apply(await by('jane', ttlPolicy('runs', { ttl: '1h' })));
       await simulation.timePasses(minutes(1));
-      expect(await look()).toBe('True Enforcing kept');
+      expect(await readState()).toBe('True Enforcing kept');
       state.law = isReviewed('jane');
       await simulation.timePasses(minutes(70));
-      expect(await look()).toBe('False AuthorNotPermitted kept');
+      expect(await readState()).toBe('False AuthorNotPermitted kept');
       const { conditions } = await statusOf((ref) => simulation.get(ref));
       expect(conditions?.[0]?.message).toBe(
         'jane may not list pipelineruns.tekton.dev in namespace default, delete pipelineruns.tekton.dev in namespace default',
       );
       state.law = () => true;
       await simulation.timePasses(minutes(1));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
     }));
-  test('an account without rights: nothing is read for it, nothing deleted; granted later, it finishes', () =>
-    inCluster('author', async ({ simulation, look, by, state }) => {
+  test('a policy with a service account without permissions reads and deletes nothing until they are granted', () =>
+    inCluster('author', async ({ simulation, readState, by, state }) => {
       const account = 'system:serviceaccount:default:cleanup';
       state.law = isReviewed(account);
       await simulation.apply(await by('jane', ttlPolicy('runs', { serviceAccountName: 'cleanup' })));
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False AccountNotPermitted kept');
+      expect(await readState()).toBe('False AccountNotPermitted kept');
       expect(simulation.requests.filter(({ path }) => path.includes('pipelineruns'))).toEqual([]);
       state.law = () => true;
       await simulation.timePasses(minutes(1));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
       expect(state.impersonated).toEqual(['default/cleanup']);
     }));
-  test('an author who may not be the account', () =>
-    inCluster('author', async ({ simulation, look, by, state }) => {
+  test('a policy is refused if its author may not impersonate its service account', () =>
+    inCluster('author', async ({ simulation, readState, by, state }) => {
       state.law = (who, { verb }) => who !== 'jane' || verb !== 'impersonate';
       await simulation.apply(await by('jane', ttlPolicy('runs', { serviceAccountName: 'cleanup' })));
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False AuthorNotPermitted kept');
+      expect(await readState()).toBe('False AuthorNotPermitted kept');
     }));
-  test('our own rights', () =>
-    inCluster('controller', async ({ simulation, look, state }) => {
+  test('a policy is refused while the controller lacks permissions', () =>
+    inCluster('controller', async ({ simulation, readState, state }) => {
       state.law = (_who, { verb }: Need) => verb !== 'watch';
       await simulation.apply(ttlPolicy('runs'));
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False NotPermitted kept');
+      expect(await readState()).toBe('False NotPermitted kept');
       state.law = () => true;
       await simulation.timePasses(minutes(1));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
     }));
-  test('no verdict is not a yes', () =>
-    inCluster('controller', async ({ simulation, look, state }) => {
+  test('a failed review does not count as allowed', () =>
+    inCluster('controller', async ({ simulation, readState, state }) => {
       state.law = () => {
         throw new Error('the reviewer is away');
       };
       await simulation.apply(ttlPolicy('runs'));
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('undefined undefined kept');
+      expect(await readState()).toBe('undefined undefined kept');
     }));
 });
 
 describe('admission', () => {
   const withLaw = async (
     law: Law,
-    story: (options: Parameters<typeof review>[0]) => Promise<void>,
+    scenario: (options: Parameters<typeof review>[0]) => Promise<void>,
     actAs: 'author' | 'controller' = 'author',
   ) => {
     const { simulation, seal } = await lawfulCluster();
     try {
-      // A kind that was missing a moment ago is believed to be missing still.
+      // Discovery caches for a while that a kind is missing.
       await simulation.timePasses(seconds(10));
-      await story({
+      await scenario({
         client: underLaw(simulation.user, () => law),
         actAs,
         seal,
@@ -268,7 +270,7 @@ describe('admission', () => {
   const mayAll: Law = () => true;
   const mayNothing: Law = () => false;
 
-  test('names the field, the author and what is missing', () =>
+  test('refuses with the field, the author and the missing permissions', () =>
     withLaw(mayNothing, async (options) => {
       expect(await review(options, ttlPolicy('runs'), 'jane')).toMatchObject({
         allowed: false,
@@ -287,7 +289,7 @@ describe('admission', () => {
         details: { causes: [{ field: 'spec.finishedAt' }] },
       });
     }));
-  test('a policy that names an account while impersonation is off is refused, with what to do', () =>
+  test('refuses a policy with a service account while impersonation is disabled, and says what to do', () =>
     withLaw(mayAll, async (options) => {
       const off = { ...options, impersonation: { kind: 'none' } as const };
       expect(await review(off, ttlPolicy('runs', { serviceAccountName: 'x' }), 'jane')).toMatchObject({
@@ -296,7 +298,7 @@ describe('admission', () => {
       });
       expect(await review(off, ttlPolicy('runs'), 'jane')).toMatchObject({ allowed: true });
     }));
-  test('what its author may do is allowed; as the controller everybody may', () =>
+  test('allows a policy whose author has the permissions, and any policy with actAs controller', () =>
     withLaw(mayAll, async (options) => {
       expect(await review(options, ttlPolicy('runs'), 'jane')).toEqual({ allowed: true, warnings: [] });
     }).then(() =>
@@ -308,7 +310,7 @@ describe('admission', () => {
         'controller',
       ),
     ));
-  test('an account that may do nothing yet, and a kind that is not there yet, are warned about', () =>
+  test('warns about a service account without permissions and about a kind that is not served', () =>
     withLaw(
       (who) => who === 'jane',
       async (options) => {
@@ -323,7 +325,7 @@ describe('admission', () => {
         });
       },
     ));
-  test('an update that leaves the spec alone is not judged, nor is a deletion', () =>
+  test('does not review an update that keeps the spec, nor a deletion', () =>
     withLaw(mayNothing, async (options) => {
       const old = ttlPolicy('runs', { finishedAt: 'objekt' });
       const next = { ...old, metadata: { ...old.metadata, labels: { a: 'b' } } };
@@ -334,7 +336,7 @@ describe('admission', () => {
         await review(options, old, 'jane', { operation: 'DELETE', object: null, oldObject: old }),
       ).toEqual({ allowed: true });
     }));
-  test('the author is the user who wrote the spec last; a forged annotation is refused or dropped', () =>
+  test('makes the last user who changed the spec the author, and refuses or drops a forged annotation', () =>
     withLaw(mayAll, async (options) => {
       const author = policyAuthor(options);
       const forged = ttlPolicy(
@@ -374,7 +376,7 @@ describe('admission', () => {
         username: 'bob',
       });
     }));
-  test('who claims a policy as it is answers for it, and needs the rights', () =>
+  test('makes the user who claims a policy its author, and requires the permissions', () =>
     withLaw(
       (who) => who !== 'bob',
       async (options) => {
@@ -396,16 +398,16 @@ describe('admission', () => {
         expect(await claim('jane')).toMatchObject({ allowed: true });
       },
     ));
-  test('a key that cannot be had: said in admission and in the condition, and nothing is ended', () =>
-    inCluster('author', async ({ simulation, look, by, seal }) => {
+  test('reports an unreadable key in admission and in the condition, and nothing is deleted', () =>
+    inCluster('author', async ({ simulation, readState, by, seal }) => {
       const written = await by('jane', ttlPolicy('runs'));
       simulation.faults.answer(({ resource }) => resource === 'secrets', 403, { times: 100 });
       await simulation.apply(written);
       await simulation.timePasses(minutes(20));
-      expect(await look()).toBe('False AuthorUnknown kept');
+      expect(await readState()).toBe('False AuthorUnknown kept');
       simulation.faults.heal();
       await simulation.timePasses(minutes(1));
-      expect(await look()).toBe('True Enforcing gone');
+      expect(await readState()).toBe('True Enforcing gone');
       const refused = new ApiError(403, 'Forbidden', 'secrets is forbidden');
       const broken = Object.assign(Object.create(seal), { seal: () => Promise.reject(refused) });
       const answer = await policyAuthor({
@@ -420,7 +422,7 @@ describe('admission', () => {
         message: expect.stringContaining('secrets is forbidden'),
       });
     }));
-  test('a name that is not known yet cannot be answered for', () =>
+  test('refuses a generated name', () =>
     withLaw(mayAll, async (options) => {
       const { name: _, ...metadata } = ttlPolicy('x').metadata;
       const nameless = { ...ttlPolicy('x'), metadata: { ...metadata, generateName: 'x-' } };

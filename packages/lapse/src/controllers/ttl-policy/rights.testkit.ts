@@ -1,4 +1,4 @@
-// For tests: a cluster in which somebody else decides who may do what, and policies whose authors are made up.
+// For tests: a cluster whose permissions a function decides, and policies with generated authors.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
@@ -12,10 +12,10 @@ import type { Services } from '../family.ts';
 import { type AdmissionOptions, policyAuthor, policyRules } from './admission.ts';
 import { ttlPolicyFamily } from './family.ts';
 
-/** `self` for the controller. */
+/** Whether a user has a permission. `self`: the controller. */
 export type Law = (who: string, need: Need) => boolean;
 
-/** The same client, with reviews answered by the law. */
+/** The same client, with reviews answered by `law`. */
 export function underLaw(client: Client, law: () => Law, asked: string[] = []): Client {
   return {
     ...client,
@@ -45,7 +45,7 @@ const CONFIGURATION = {
   authorKeySecret: { namespace: 'default', name: 'lapse-author-key' },
 };
 
-/** The family without its admission functions: the webhook is not there. */
+/** The family without its admission functions, as if the webhook were missing. */
 export async function lawfulCluster(actAs: 'author' | 'controller' = 'author') {
   const state = { law: (() => true) as Law, asked: [] as string[], impersonated: [] as string[] };
   const simulation = await simulate({
@@ -108,7 +108,7 @@ export const request = (
   ...more,
 });
 
-/** The policy as the mutating function leaves it. */
+/** The policy after the mutating admission function. */
 async function signed(options: AdmissionOptions, author: string, policy: KubeObject): Promise<KubeObject> {
   const answer = await policyAuthor(options).review(request(policy, author));
   if (!answer.allowed || answer.object === undefined) throw new Error(JSON.stringify(answer));

@@ -1,4 +1,4 @@
-// Who must be allowed what before a policy acts, as a table; and the answer of the API server.
+// The permissions that a policy needs, and their review by the API server.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
@@ -27,7 +27,7 @@ import {
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 
 export interface Refusal {
-  /** One word in CamelCase, the reason of the condition. */
+  /** The CamelCase reason of the condition. */
   readonly reason: string;
   readonly message: string;
 }
@@ -39,8 +39,8 @@ export interface Needs {
 }
 
 /**
- * Reading is done by us; deleting by the account, by the author (`asAuthor`), or by us for an author who may do it as
- * well.
+ * Lapse reads the targets. The DELETE is sent as the service account, as the author (`asAuthor`), or as Lapse for an
+ * author who has the permission, too.
  */
 export function computeNeeds(
   policy: CompiledPolicy,
@@ -51,24 +51,24 @@ export function computeNeeds(
   const { group, resource, namespaced } = target;
   const scope = namespaced && policy.namespace !== undefined ? { namespace: policy.namespace } : {};
   const need = (verb: string): Need => ({ verb, group, resource, ...scope });
-  const reading = [need('list'), need('watch')];
-  const ending = [need('list'), need('delete')];
+  const readNeeds = [need('list'), need('watch')];
+  const deleteNeeds = [need('list'), need('delete')];
   const { account } = policy;
   if (account === undefined)
     return {
-      self: asAuthor ? reading : [...reading, need('delete')],
-      author: actAs === 'author' ? ending : [],
+      self: asAuthor ? readNeeds : [...readNeeds, need('delete')],
+      author: actAs === 'author' ? deleteNeeds : [],
       account: [],
     };
   const impersonate = impersonationOf(account);
   return {
-    self: [...reading, impersonate],
+    self: [...readNeeds, impersonate],
     author: actAs === 'author' ? [impersonate] : [],
-    account: ending,
+    account: deleteNeeds,
   };
 }
 
-/** Why a policy may not name its account, if so: the operator has not enabled impersonation there. */
+/** Why a policy may not use its service account: the operator has not enabled impersonation in its namespace. */
 export function computeDisabled(
   { account }: CompiledPolicy,
   impersonation: ImpersonationScope,
@@ -77,7 +77,7 @@ export function computeDisabled(
   return { reason: 'ImpersonationDisabled', message: describeImpersonationOff(account, 'ttlPolicy') };
 }
 
-/** Why a policy may not act; undefined when it may. `author` is set where the rights of one are needed. */
+/** Why a policy may not act; undefined if it may. `author`: set if the permissions of the author are required. */
 export async function reviewRights(
   client: Pick<Client, 'create'>,
   policy: CompiledPolicy,
@@ -106,13 +106,13 @@ export async function reviewRights(
   return { reason: 'NotPermitted', message: `the controller may not ${describeNeeds(missing)}` };
 }
 
-/** Why a policy has no author to act for. */
+/** Why a policy has no valid author. */
 export const authorRefusal = (proof: Exclude<AuthorProof, { kind: 'author' }>, policy: AnyPolicy): Refusal =>
   proof.kind === 'expired'
     ? { reason: 'AuthorExpired', message: describeExpired(proof, policy) }
     : { reason: 'AuthorUnknown', message: describeUnknown(policy) };
 
-/** What an author answers for: the spec, without what defaulting adds. */
+/** The signed part of a policy: the spec without defaulted fields. */
 export function signedOf(policy: AnyPolicy): Signed {
   const { namespace, name = '' } = policy.metadata;
   return {

@@ -1,14 +1,14 @@
-// A LabelSelector as the text that goes into a query, checked piece by piece so that every refusal names its field.
+// Converts a LabelSelector to the text of a query. Validates each part, so that every error names its field.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
 import type { LabelSelectorSpec, SelectorRequirement } from '#api/ttlPolicy';
 
-/** Longer ones do not fit into a request line that every server and proxy accepts. */
+/** Longer selectors do not fit into a request line that every server and proxy accepts. */
 const MOST_TEXT = 4096;
 
 export interface Selection {
-  /** As in `labelSelector=`; empty: everything. */
+  /** As in `labelSelector=`; empty: all objects. */
   readonly text: string;
   readonly errors: readonly FieldError[];
 }

@@ -1,5 +1,5 @@
-// What is watched beside targets, while some policy needs it: the other policies, labels of namespaces, and the coming of
-// kinds. Of the last two, metadata is enough.
+// Sources other than targets, watched while a policy needs them: policies, namespaces (for labels) and CRDs (for new
+// kinds). Of namespaces and CRDs only metadata is read.
 
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition, Namespace } from '@lapse/kube/api/kinds/builtin';
@@ -16,7 +16,7 @@ const labelled: Projection<KubeObject> = {
   }),
 };
 
-/** Every change counts: a kind is served some time after its definition was made. So the version is a fact here. */
+/** Every change counts, because a kind is served some time after its CRD was created. So the version is a fact. */
 const versioned: Projection<KubeObject> = {
   name: 'versions',
   project: ({ apiVersion, kind, metadata: { name, uid, resourceVersion } }) => ({
@@ -27,7 +27,7 @@ const versioned: Projection<KubeObject> = {
   }),
 };
 
-/** Without fields that are not there. */
+/** Removes undefined fields. */
 const identity = (metadata: { [field: string]: unknown }): KubeObject['metadata'] =>
   Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined));
 
@@ -37,7 +37,7 @@ export const DEFINITIONS: Source = {
   projection: versioned,
 };
 
-/** The caches the controller has anyway. They are declared as well, so that one policy can wake the targets of others. */
+/** The caches of the controller itself. They are declared so that a policy can trigger reconciles of other targets. */
 export const policySources = (namespace: string | undefined): readonly Source[] =>
   namespace === undefined
     ? [{ kind: TTLPolicy as Kind }, { kind: ClusterTTLPolicy as Kind }]

@@ -1,4 +1,4 @@
-// What a policy's status should say. Counts may wait a few seconds for company; whether it works may not.
+// Computes the status of a policy. Changed counts are batched for a few seconds; a changed state is written at once.
 
 import {
   formatEnd,
@@ -17,10 +17,10 @@ import type { Counts } from './book.ts';
 import type { AnyPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
 
-/** The shortest time between two writes that only change counts. */
+/** The minimum interval between two writes that only change counts. */
 const STATUS_GAP: Millis = seconds(5);
-/** A changed count waits this long for others: what was deleted is gone from the next count. */
-const COMPANY: Millis = seconds(1);
+/** How long a changed count waits for further changes: a deletion changes several counts. */
+const BATCH_DELAY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
 
 export type Report =
@@ -29,7 +29,7 @@ export type Report =
       readonly mode: PolicyMode;
       readonly counts: Counts;
       readonly deleted: number;
-      /** What else the message says. */
+      /** Appended to the message. */
       readonly notice?: string | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly deleted: number };
@@ -87,13 +87,13 @@ export type StatusStep =
   | { readonly kind: 'later'; readonly at: Instant }
   | { readonly kind: 'write' };
 
-/** When we wrote last, and when we first saw that counts differ from what is written. */
+/** The time of the last write, and since when the counts differ from the written status. */
 export interface Written {
   wroteAt?: Instant;
   differsSince?: Instant;
 }
 
-/** Whether to write, now or a little later. */
+/** Whether to write the status now, later or not at all. */
 export function computeStep(
   before: TTLPolicyStatus | undefined,
   next: TTLPolicyStatus,
@@ -102,12 +102,12 @@ export function computeStep(
 ): StatusStep {
   if (equal(asJson(before), asJson(next))) return { kind: 'same' };
   if (isNewState(before, next)) return { kind: 'write' };
-  const company = plus(differsSince ?? now, COMPANY);
-  const at = instant(Math.max(company, wroteAt === undefined ? company : plus(wroteAt, STATUS_GAP)));
+  const batchedAt = plus(differsSince ?? now, BATCH_DELAY);
+  const at = instant(Math.max(batchedAt, wroteAt === undefined ? batchedAt : plus(wroteAt, STATUS_GAP)));
   return isDue(at, now) ? { kind: 'write' } : { kind: 'later', at };
 }
 
-/** A missing count and null are the same to whoever reads. */
+/** A missing `nextExpiry` and null are equal. */
 function asJson(status: TTLPolicyStatus = {}): Json {
   const { nextExpiry = null, ...rest } = status;
   return { ...rest, nextExpiry } as unknown as Json;

@@ -1,4 +1,4 @@
-// One look at one target: every policy that selects it is asked, and the answer is followed. read → compute → act.
+// Reconciles one target: evaluates every policy that selects it and acts on the combined decision.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
@@ -12,75 +12,75 @@ import { computeReport } from '@lapse/runtime/report';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type Deletion, outcomeOf } from '#deletion/deletion';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
-import { computeLingering } from '#deletion/lingering';
-import { Remembered } from '#deletion/remembered';
+import { computeTerminating } from '#deletion/lingering';
+import { BoundedSet } from '#deletion/remembered';
 import { KEPT } from './book.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
-import { computeEnd, computeError, computeObstacle, computeOwnError, describeOpinions } from './compute.ts';
+import { computeEnd, computeError, computeObstacle, computeOwnError, describeDecisions } from './compute.ts';
 import { objectName, type Waking } from './keys.ts';
 import { readLive } from './live.ts';
 import type { PolicyMetrics } from './metrics.ts';
 import { OpenDeletions } from './openDeletions.ts';
 import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
 import { Refusals } from './refusals.ts';
-import { isMeant, isSameLook, look, type SeenByActive } from './seen.ts';
-import { regarding, Told } from './told.ts';
+import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './seen.ts';
+import { Reports, regarding } from './told.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
   readonly deletes: GuardedDeletes;
   readonly metrics: PolicyMetrics;
   readonly tolerance: Millis;
-  /** Whether there are ClusterTTLPolicies. */
+  /** Whether ClusterTTLPolicies are evaluated. */
   readonly clusterWide: boolean;
-  /** Say about every deleted object that it was, and why. */
+  /** Emit an Event on every deleted object with the reason. */
   readonly deletionEvents: boolean;
 }
 
 type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
 type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
 
-/** Why something that is due is not deleted yet, and when to look again. */
+/** Why a due object is not deleted yet, and when to evaluate it again. */
 interface Obstacle {
   readonly after: Millis;
   readonly note?: string;
 }
-/** While targets are being listed: at first. Lists that take long are asked for less and less often. */
-const READING = millis(500);
-/** While somebody must do something. */
-const RIGHTS = seconds(30);
-/** How many of our own deletions are known. */
-const MOST_OURS = 100_000;
+/** The first retry while targets are being listed. The interval grows with the duration of the list. */
+const LIST_RETRY = millis(500);
+/** The retry interval while a user or operator has to act. */
+const ACTION_RETRY = seconds(30);
+/** The number of own deletions that are remembered. */
+const MOST_OWN_DELETIONS = 100_000;
 
 export class TargetPasses {
   readonly #options: TargetPassOptions;
-  readonly #told: Told;
+  readonly #reports: Reports;
   readonly #refusals = new Refusals();
   /** Uids whose deletion was accepted. */
-  readonly #ours = new Remembered(MOST_OURS);
-  readonly #open = new OpenDeletions<Expired>();
-  /** Uids whose deletion is under way: what policies of both kinds select is in both queues. */
-  readonly #underWay = new Set<string>();
+  readonly #ownDeletions = new BoundedSet(MOST_OWN_DELETIONS);
+  readonly #unanswered = new OpenDeletions<Expired>();
+  /** Uids with a deletion in flight: an object that policies of both kinds select is in both queues. */
+  readonly #inFlight = new Set<string>();
 
   constructor(options: TargetPassOptions) {
     this.#options = options;
-    this.#told = new Told(options.metrics);
+    this.#reports = new Reports(options.metrics);
   }
 
   async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
-    const seen = look(pass, this.#options.policies.of(resource), key);
+    const seen = collectSeen(pass, this.#options.policies.of(resource), key);
     if (seen === undefined) return again('caches differ');
-    if (this.#open.has(nameIn(pass))) await this.#closeOpen(pass, key, seen[0]?.object);
+    if (this.#unanswered.has(nameIn(pass))) await this.#countUnanswered(pass, key, seen[0]?.object);
     if (seen.length === 0) return settled();
-    return this.#follow(pass, key, seen, this.#end(seen, pass.now));
+    return this.#act(pass, key, seen, this.#end(seen, pass.now));
   }
 
   #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
     return computeEnd(seen, { now, tolerance: this.#options.tolerance });
   }
 
-  #follow(
+  #act(
     pass: Pass,
     key: ObjectKey,
     seen: readonly SeenByActive[],
@@ -91,17 +91,19 @@ export class TargetPasses {
       for (const { policy: by, object: its } of seen) {
         const isDecided = end.kind !== 'none' && decidesFor(end.mode, by.mode);
         const said = (isDecided ? note?.(by) : undefined) ?? computeOwnError(end, by);
-        by.book.record(keyOf(its), isDecided ? at : KEPT, said);
+        by.records.record(keyOf(its), isDecided ? at : KEPT, said);
       }
     };
-    this.#told.tell(pass, policy.kind, object, end);
+    this.#reports.report(pass, policy.kind, object, end);
     switch (end.kind) {
       case 'none':
         record(KEPT);
         return settled();
       case 'kept':
-        record(KEPT, end.because === 'error' ? (by) => computeError(end.opinions, by) : undefined);
-        return end.because === 'being deleted' ? this.#lingering(pass, policy.kind, object) : settled();
+        record(KEPT, end.because === 'error' ? (by) => computeError(end.decisions, by) : undefined);
+        return end.because === 'being deleted'
+          ? this.#reconcileTerminating(pass, policy.kind, object)
+          : settled();
       case 'waiting':
         record(end.ends);
         return waitUntil(end.until, end.held ? 'finish in the future' : 'ttl');
@@ -109,7 +111,8 @@ export class TargetPasses {
         const obstacle = this.#obstacle(pass, key, end.by);
         record(end.since, () => obstacle?.note);
         const { uid = '' } = object.metadata;
-        if (end.by.mode === 'Paused' || this.#underWay.has(uid) || this.#ours.has(uid)) return settled();
+        if (end.by.mode === 'Paused' || this.#inFlight.has(uid) || this.#ownDeletions.has(uid))
+          return settled();
         return obstacle === undefined
           ? this.#delete(pass, key, seen, end)
           : waitUntil(plus(pass.now, obstacle.after), 'held: another policy is not ready');
@@ -134,7 +137,7 @@ export class TargetPasses {
     };
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
     const { uid = '' } = object.metadata;
-    this.#underWay.add(uid);
+    this.#inFlight.add(uid);
     try {
       deletion = await this.#options.deletes.delete(withKind(pass, by.kind), {
         kind: by.kind,
@@ -149,16 +152,16 @@ export class TargetPasses {
       });
     } catch (error) {
       const isDry = pass.dryRun || by.mode === 'DryRun';
-      if (mayHaveActed(error) && !isDry) this.#open.add(nameIn(pass), object, last);
+      if (mayHaveActed(error) && !isDry) this.#unanswered.add(nameIn(pass), object, last);
       if (!this.#refusals.isAboutRights(error, uid, by, pass.now))
         return this.#failed(pass, by.kind, object, error);
       by.suspect = true;
       pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
-      return waitUntil(plus(pass.now, RIGHTS), 'held: delete refused');
+      return waitUntil(plus(pass.now, ACTION_RETRY), 'held: delete refused');
     } finally {
-      this.#underWay.delete(uid);
+      this.#inFlight.delete(uid);
     }
-    this.#open.forget(nameIn(pass));
+    this.#unanswered.forget(nameIn(pass));
     this.#count(pass, key, object, last, deletion);
     if (deletion.kind === 'refused') return this.#failed(pass, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
@@ -166,7 +169,7 @@ export class TargetPasses {
     );
   }
 
-  /** Told on the object, as the runtime does for the kind a controller is for. */
+  /** Emits the Event on the target; the runtime emits Events only on the kind of the controller. */
   #failed(pass: Pass, kind: Kind, object: KubeObject, error: unknown): Outcome {
     const outcome = failed(error);
     const note = computeReport(outcome, pass.failures + 1);
@@ -174,18 +177,18 @@ export class TargetPasses {
     return outcome;
   }
 
-  /** Kept after all, on what was read just now; the caches will say the same in a moment. */
+  /** The live object is kept after all. The caches will show the same state soon. */
   #kept(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
-    const outcome = this.#follow(pass, key, seen, this.#end(seen, pass.now));
+    const outcome = this.#act(pass, key, seen, this.#end(seen, pass.now));
     return outcome instanceof Promise ? again('changed meanwhile') : outcome;
   }
 
-  /** The live object as every policy sees it that selects it now; `changed` when one look is not enough for all. */
+  /** The live object for every policy that selects it now; `changed` if the policies read it in different forms. */
   #seenLive(by: ActivePolicy, key: ObjectKey, live: KubeObject): readonly SeenByActive[] | 'changed' {
     const seen: SeenByActive[] = [];
     for (const policy of this.#options.policies.of(by.resource)) {
-      if (!isMeant(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
-      if (!isSameLook(policy.kind, by.kind)) return 'changed';
+      if (!isInNamespaces(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
+      if (!isSameForm(policy.kind, by.kind)) return 'changed';
       seen.push({ policy, object: live });
     }
     return seen;
@@ -195,7 +198,7 @@ export class TargetPasses {
     pass: Pass,
     key: ObjectKey,
     object: KubeObject,
-    { by, opinions }: Expired,
+    { by, decisions }: Expired,
     deletion: Deletion<unknown>,
   ): void {
     const kind = metricKind(by.kind);
@@ -205,24 +208,24 @@ export class TargetPasses {
       const { lag } = deletion satisfies Accepted;
       metrics.lag(kind, lag / 1000);
       metrics.deleted(kind, namespace, deletion.kind);
-      by.book.countDeleted();
-      this.#ours.add(object.metadata.uid ?? '');
+      by.records.countDeleted();
+      this.#ownDeletions.add(object.metadata.uid ?? '');
       pass.log.debug({ policy: by.name, lagMs: lag, outcome: deletion.kind }, 'deleted');
       if (!this.#options.deletionEvents) return;
-      const note = `${describeOpinions(opinions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
+      const note = `${describeDecisions(decisions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
       pass.event(regarding(by.kind, object), { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
-    } else if (deletion.kind === 'wouldDelete' && this.#told.isFirst(`${object.metadata.uid} would`))
+    } else if (deletion.kind === 'wouldDelete' && this.#reports.isFirst(`${object.metadata.uid} would`))
       metrics.deleted(kind, namespace, 'wouldDelete');
   }
 
   /**
-   * What became of a DELETE whose answer did not say: counted by when we heard of it. Where no policy selects the object any
-   * more, or its list is on the way, the caches cannot tell; then the server is asked.
+   * Counts a DELETE without a clear answer at the time when its result is seen. If no policy selects the object any more,
+   * or its list is not complete, the caches do not show the result; then the API server is asked.
    */
-  async #closeOpen(pass: Pass, key: ObjectKey, cached: KubeObject | undefined): Promise<void> {
-    const seen = cached ?? (await this.#readOpen(pass, key));
-    if (seen === 'untold') return;
-    const closed = this.#open.close(nameIn(pass), seen);
+  async #countUnanswered(pass: Pass, key: ObjectKey, cached: KubeObject | undefined): Promise<void> {
+    const seen = cached ?? (await this.#readUnanswered(pass, key));
+    if (seen === 'unknown') return;
+    const closed = this.#unanswered.close(nameIn(pass), seen);
     if (closed === undefined) return;
     const { outcome, object, decided } = closed;
     const { deletion } = this.#options.metrics;
@@ -233,25 +236,25 @@ export class TargetPasses {
     this.#count(pass, key, object, decided, { kind: outcome, lag });
   }
 
-  /** `untold`: nobody will say. Not counted then, rather than wrongly. */
-  async #readOpen(pass: Pass, key: ObjectKey): Promise<KubeObject | 'untold' | undefined> {
-    const { client, kind } = this.#open.get(nameIn(pass))!.decided.by;
+  /** `unknown`: the API server refuses the read. Then the DELETE is not counted. */
+  async #readUnanswered(pass: Pass, key: ObjectKey): Promise<KubeObject | 'unknown' | undefined> {
+    const { client, kind } = this.#unanswered.get(nameIn(pass))!.decided.by;
     try {
       return await readLive(client, kind, key);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
-      this.#open.forget(nameIn(pass));
-      return 'untold';
+      this.#unanswered.forget(nameIn(pass));
+      return 'unknown';
     }
   }
 
-  /** Being deleted: followed up if it was us. */
-  #lingering(pass: Pass, kind: Kind, object: KubeObject): Outcome {
+  /** The object is terminating. If Lapse deleted it, checks for stuck finalizers. */
+  #reconcileTerminating(pass: Pass, kind: Kind, object: KubeObject): Outcome {
     const { uid = '' } = object.metadata;
-    if (!this.#ours.has(uid)) return settled();
-    const state = computeLingering(object, pass.now);
+    if (!this.#ownDeletions.has(uid)) return settled();
+    const state = computeTerminating(object, pass.now);
     if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
-    this.#ours.delete(uid);
+    this.#ownDeletions.delete(uid);
     pass.event(regarding(kind, object), {
       type: 'Warning',
       reason: 'StuckTerminating',
@@ -261,29 +264,30 @@ export class TargetPasses {
     return settled();
   }
 
-  /** A policy for the same kind that nobody has understood yet may keep the object longer: nothing ends before. */
+  /** A policy for the same kind that is not evaluated yet may keep the object longer: nothing is deleted before. */
   #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
-    if (by.suspect) return { after: RIGHTS, note: 'nothing is deleted before its rights have been reviewed' };
+    if (by.suspect)
+      return { after: ACTION_RETRY, note: 'nothing is deleted before its rights have been reviewed' };
     const { policies, clusterWide } = this.#options;
     const id = targetIdOf(by.kind);
     const here = pass.cache.byIndex(TTLPolicy, 'target', id);
-    const rivals: AnyPolicy[] = [
+    const policiesOfKind: AnyPolicy[] = [
       ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
       ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
     ];
-    const obstacle = computeObstacle(rivals, (policy) => policies.standingOf(policy));
+    const obstacle = computeObstacle(policiesOfKind, (policy) => policies.standingOf(policy));
     if (obstacle === undefined) return undefined;
-    if (obstacle.kind === 'lasting') return { after: RIGHTS, note: obstacle.note };
+    if (obstacle.kind === 'lasting') return { after: ACTION_RETRY, note: obstacle.note };
     const waited = minus(pass.now, policies.sinceOf(obstacle.policy) ?? pass.now);
-    return { after: millis(Math.min(Math.max(waited, READING), RIGHTS)) };
+    return { after: millis(Math.min(Math.max(waited, LIST_RETRY), ACTION_RETRY)) };
   }
 }
 
-/** Events about objects of which only metadata was read name their real kind. */
+/** Events on metadata-only objects name their real kind. */
 const withKind = (pass: Pass, kind: Kind): Pass => ({
   ...pass,
   event: (object, note) => pass.event(regarding(kind, object as KubeObject), note),
 });
 
-/** How the queue calls the target. */
+/** The name of the target in the queue. */
 const nameIn = ({ key }: Pass): string => objectName(key);

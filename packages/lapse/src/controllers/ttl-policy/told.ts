@@ -1,19 +1,19 @@
-// What people are told about objects, each thing once per object and process.
+// Reports about objects as Events and metrics, each at most once per object and process.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Regarded } from '@lapse/runtime/events/types';
 import type { Pass } from '@lapse/runtime/pass';
-import { Remembered } from '#deletion/remembered';
+import { BoundedSet } from '#deletion/remembered';
 import type { End } from './combine.ts';
 import { computeNotice } from './compute.ts';
 import type { PolicyMetrics } from './metrics.ts';
 import { metricKind } from './policies.ts';
 
-const MOST_TOLD = 100_000;
+const MOST_REPORTS = 100_000;
 
-export class Told {
-  readonly #told = new Remembered(MOST_TOLD);
+export class Reports {
+  readonly #reported = new BoundedSet(MOST_REPORTS);
   readonly #metrics: Pick<PolicyMetrics, 'skipped'>;
 
   constructor(metrics: Pick<PolicyMetrics, 'skipped'>) {
@@ -21,13 +21,13 @@ export class Told {
   }
 
   isFirst(what: string): boolean {
-    if (this.#told.has(what)) return false;
-    this.#told.add(what);
+    if (this.#reported.has(what)) return false;
+    this.#reported.add(what);
     return true;
   }
 
-  /** Why it is left alone, where somebody should know. */
-  tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
+  /** Reports why an object is kept, if a user should know. */
+  report(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
     const notice = computeNotice(end);
     if (notice === undefined || !this.isFirst(`${object.metadata.uid} ${notice.because}`)) return;
     this.#metrics.skipped(metricKind(kind), notice.because);
@@ -37,7 +37,7 @@ export class Told {
   }
 }
 
-/** Metadata that was asked for without the rest calls itself PartialObjectMetadata. */
+/** The API server returns metadata-only objects as PartialObjectMetadata; Events need the real kind. */
 export const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
   apiVersion: apiVersionOf(kind),
   kind: kind.kind,

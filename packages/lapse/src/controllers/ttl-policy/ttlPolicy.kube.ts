@@ -1,5 +1,5 @@
-// Policies on a real API server: a kind that arrives later, the webhook over HTTPS, authors and accounts with and without
-// rights, and a controller that has no more rights than it declares and was granted.
+// Policies on a real API server: a kind that is added later, the webhook over HTTPS, authors and service accounts with
+// and without permissions, and a controller that only has the permissions that it declares.
 
 import { realClock } from '@lapse/base/clock';
 import { formatTime, millis, plus } from '@lapse/base/instant';
@@ -65,7 +65,7 @@ const rule = (group: string, resource: string, ...verbs: string[]): Rule => ({
 });
 
 let count = 0;
-/** To a user, everywhere or in one namespace. */
+/** Grants rules to a user, cluster-wide or in one namespace. */
 async function grant(user: string, rules: readonly Rule[], namespace?: string): Promise<void> {
   const name = `grant-${count++}`;
   const apiVersion = `${RBAC}/v1`;
@@ -86,7 +86,7 @@ let caBundle: string;
 const eventually = (look: () => Promise<void>, timeout = 20_000) =>
   vi.waitFor(look, { timeout, interval: 50 });
 
-/** As lapse, with no other rights than its service account has. */
+/** As lapse, with only the permissions of its service account. */
 async function createParts(): Promise<{ client: Client; parts: Parts }> {
   const client = await cluster.clientOf({
     impersonate: { user: LAPSE_USER, groups: ['system:authenticated'] },
@@ -151,7 +151,7 @@ async function installWebhooks(): Promise<void> {
       }),
     );
   }
-  // The API server begins to ask some moments later: a policy that is nonsense is refused from then on.
+  // The API server calls the webhook some moments later: wait until it refuses an invalid policy.
   const probe = { ...ttlPolicy('probe', { finishedAt: 'objekt' }) } as TTLPolicy;
   await eventually(async () => {
     expect((await cluster.client.create(TTLPolicy, probe, { dryRun: true })).kind).toBe('invalid');
@@ -247,8 +247,8 @@ const ready = async (name: string): Promise<string> => {
 const remove = (name: string) => cluster.client.delete(TTLPolicy, { namespace: 'default', name });
 const policyOf = (...given: Parameters<typeof ttlPolicy>) => ttlPolicy(...given) as TTLPolicy;
 
-describe('in this order', () => {
-  test('a policy on a kind that is not there waits, and works when the CRD arrives', async () => {
+describe('policies on a real API server', () => {
+  test('a policy for a kind that is not served waits, and works when the CRD is created', async () => {
     const jane = await as('jane');
     objectOf(await jane.create(TTLPolicy, policyOf('later', { ttl: '1s' })));
     await eventually(async () => expect(await ready('later')).toMatch(/^False KindNotServed/));
@@ -261,7 +261,7 @@ describe('in this order', () => {
     await remove('later');
   });
 
-  test('the webhook refuses an author without rights, with the field', async () => {
+  test('the webhook refuses an author without permissions and names the field', async () => {
     const bob = await as('bob');
     const answer = await bob.create(TTLPolicy, policyOf('mine', { ttl: '1s' }));
     expect(answer).toMatchObject({
@@ -273,7 +273,7 @@ describe('in this order', () => {
     });
   });
 
-  test('an author who takes over somebody’s policy needs the rights as well; labels need none', async () => {
+  test('a user who changes the spec of a policy needs the permissions; a change of labels needs none', async () => {
     const [jane, bob] = [await as('jane'), await as('bob')];
     objectOf(await jane.create(TTLPolicy, policyOf('shared', { ttl: '1h' })));
     const key = { namespace: 'default', name: 'shared' };
@@ -288,7 +288,7 @@ describe('in this order', () => {
     await remove('shared');
   });
 
-  test('an account without rights ends nothing; granted later, it finishes', async () => {
+  test('a service account without permissions deletes nothing until they are granted', async () => {
     const jane = await as('jane');
     await createRun('b');
     objectOf(
@@ -309,7 +309,7 @@ describe('in this order', () => {
     await remove('account');
   });
 
-  test('an account that loses its rights is stopped by the server, and the condition says so', async () => {
+  test('the API server stops a service account that loses its permissions, and the condition reports it', async () => {
     const jane = await as('jane');
     const user = 'system:serviceaccount:default:cleanup';
     await grant(user, [rule('tekton.dev', 'pipelineruns', 'list', 'delete')], 'default');
@@ -327,7 +327,7 @@ describe('in this order', () => {
     await remove('losing');
   });
 
-  test('what the controller may not do is found by a review, and named', async () => {
+  test('a review finds the missing permissions of the controller, and the condition names them', async () => {
     objectOf(
       await cluster.client.create(
         TTLPolicy,
@@ -342,7 +342,7 @@ describe('in this order', () => {
     await remove('maps');
   });
 
-  test('a cluster policy acts in the namespaces it selects, and nowhere else', async () => {
+  test('a ClusterTTLPolicy acts only in the namespaces that it selects', async () => {
     const jane = await as('jane');
     await createRun('d', 'ci');
     await createRun('d', 'other');
@@ -358,21 +358,21 @@ describe('in this order', () => {
     await cluster.client.delete(ClusterTTLPolicy, { name: 'ci-runs' });
   });
 
-  test('a policy written while the webhook was not there gains nothing', async () => {
+  test('a policy that was created without the webhook deletes nothing', async () => {
     await removeWebhooks();
     const bob = await as('bob');
     await createRun('e');
     objectOf(await bob.create(TTLPolicy, policyOf('smuggled', { ttl: '1s' })));
     await eventually(async () => expect(await ready('smuggled')).toMatch(/^False AuthorUnknown/));
     await installWebhooks();
-    // Nor does anybody who only touches it later give it their rights.
+    // A user who only changes its metadata later does not become its author.
     const jane = await as('jane');
     const key = { namespace: 'default', name: 'smuggled' };
     await jane.patch(TTLPolicy, key, { type: 'merge', patch: { metadata: { labels: { seen: 'yes' } } } });
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(await ready('smuggled')).toMatch(/^False AuthorUnknown/);
     expect(await exists('e')).toBe(true);
-    // Claiming it does, for those who may.
+    // A user with the permissions becomes its author by a claim.
     const claim = {
       type: 'merge',
       patch: { metadata: { annotations: { 'lapse.dev/author': 'claim' } } },
