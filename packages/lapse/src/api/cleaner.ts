@@ -1,6 +1,6 @@
-// Cleaner: deletes its targets, a Helm release and itself when its time has come and all of its conditions are true.
-// The schema says what a field is, and bounds sizes; what the fields mean together is said by admission, and again in
-// the status of a Cleaner that came in without it.
+// Cleaner: deletes its targets, a Helm release and itself when its TTL has expired and all of its conditions are true.
+// The schema defines the fields and limits their sizes. Admission validates the fields together; a Cleaner that was
+// created without admission is validated again, with the result in its status.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -11,17 +11,17 @@ import type { KubeObject } from '@lapse/kube/api/object';
 export interface TargetReference {
   /** Absent or empty: the core group. */
   apiGroup?: string;
-  /** Absent: the version the server prefers. */
+  /** Absent: the preferred version of the API server. */
   version?: string;
-  /** In any case, or its plural or singular. */
+  /** Kind, plural or singular, in any case. */
   kind: string;
-  /** Exactly one of the two. */
+  /** Exactly one of `name` and `matchLabels`. */
   name?: string;
   matchLabels?: Record<string, string>;
 }
 
 export interface CleanerTarget {
-  /** The name conditions use. */
+  /** The name of the target in conditions. */
   name: string;
   reference: TargetReference;
   delete?: boolean;
@@ -39,7 +39,7 @@ export interface CleanerSpec {
   mode?: 'Enforce' | 'DryRun';
 }
 
-/** An object that was decided to be deleted. */
+/** An object that is to be deleted. */
 export interface RecordedTarget {
   group: string;
   version: string;
@@ -59,19 +59,19 @@ export interface RecordedRelease {
   release: string;
   revision: number;
   storage: RecordedStorage[];
-  /** Hooks that have been run, by event. */
+  /** The number of executed hooks, by event. */
   hooks?: { preDelete?: number; postDelete?: number; uid?: string; startedAt?: string };
 }
 
-/** A decision to delete, written before the first deletion and followed to its end whatever happens. */
+/** A decision to delete. It is written before the first deletion and then always carried out completely. */
 export interface DeletionRecord {
   generation: number;
-  /** When the conditions were found true. */
+  /** When the conditions were true. */
   evaluatedAt: string;
-  /** Set when something has been deleted: from then on the list is finished even if the spec changes. */
+  /** Set after the first deletion: from then on all targets are deleted even if the spec changes. */
   startedAt?: string;
   serviceAccountName?: string;
-  /** User name of the author for whom it was decided; unset where no author takes part. */
+  /** Username of the author on whose behalf the decision was made; unset without an author. */
   author?: string;
   targets: RecordedTarget[];
   helm?: RecordedRelease;
@@ -89,9 +89,9 @@ export interface CleanerStatus {
   observedGeneration?: number;
   conditions?: Condition[];
   nextScheduledEvaluation?: string;
-  /** `<name>.<plural>.<group>/<version>`, for people. */
+  /** `<name>.<plural>.<group>/<version>`, for display. */
   resolvedTargets?: string[];
-  /** How many there are; the list ends at 200. */
+  /** The number of targets; the list has at most 200. */
   resolvedTargetCount?: number;
   evaluations?: ConditionOutcome[];
   deletion?: DeletionRecord;

@@ -1,5 +1,5 @@
-// LVMVolumeGroup: a volume group on one node, kept by its own agent. We only read it, so the schema names the fields we
-// read and keeps every other one as it is.
+// LVMVolumeGroup: a volume group on one node, managed by its own agent. Lapse only reads it, so the schema names the
+// fields that Lapse reads and preserves all others.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';

@@ -1,4 +1,4 @@
-// ManifestCaptureRequest: write down some objects of one namespace, once, as they are.
+// ManifestCaptureRequest: captures the manifests of objects of one namespace, once.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';
@@ -13,7 +13,7 @@ import {
   SPEC_IMMUTABLE,
 } from './storage/request.ts';
 
-/** One object of the request's own namespace, or that Namespace itself. */
+/** An object in the namespace of the request, or that Namespace itself. */
 export interface ManifestTarget {
   apiVersion: string;
   kind: string;

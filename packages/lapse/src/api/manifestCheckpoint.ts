@@ -1,4 +1,4 @@
-// ManifestCheckpoint: what one ManifestCaptureRequest captured. The objects are in its chunks; here is the list of them.
+// ManifestCheckpoint: the result of a ManifestCaptureRequest. It lists the chunks that contain the objects.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -18,7 +18,7 @@ export interface ChunkInfo {
   /** From 0, without gaps. */
   index: number;
   objectsCount: number;
-  /** Of the gzip bytes. */
+  /** Size of the gzip bytes. */
   sizeBytes: number;
   /** SHA-256 of the gzip bytes, in hexadecimal. */
   checksum?: string;
@@ -33,7 +33,7 @@ export interface ManifestCheckpoint extends KubeObject {
     chunks?: ChunkInfo[];
     totalObjects?: number;
     totalSizeBytes?: number;
-    /** Only Ready, only at the end. */
+    /** Contains only Ready, and only after the capture has ended. */
     conditions?: Condition[];
   };
 }

@@ -1,5 +1,5 @@
-// ManifestCheckpointContentChunk: a part of a checkpoint that fits into one object. Whoever may read it may read the
-// Secrets in it: nobody needs to list or watch chunks, and our rights do not have it.
+// ManifestCheckpointContentChunk: a part of a checkpoint that fits into one object. A user who may read it may read the
+// Secrets in it. No client needs to list or watch chunks, and the RBAC rules of Lapse do not include it.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';
@@ -9,7 +9,7 @@ import { AGE_COLUMN, NAME_SCHEMA } from './storage/request.ts';
 
 export interface ChunkSpec {
   checkpointName: string;
-  /** From 0. */
+  /** Starts at 0. */
   index: number;
   /** base64(gzip(JSON array)). */
   data: string;
@@ -30,7 +30,7 @@ export const ManifestCheckpointContentChunk = defineKind<ManifestCheckpointConte
   namespaced: false,
 });
 
-/** Characters of `spec.data`. */
+/** Maximum number of characters of `spec.data`. */
 export const MAX_CHUNK_DATA = 1_048_576;
 
 export const manifestCheckpointContentChunkKind = defineCustomKind<ManifestCheckpointContentChunk>({

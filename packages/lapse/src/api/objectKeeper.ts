@@ -1,5 +1,5 @@
-// ObjectKeeper: an anchor of ownership. Artifacts are owned by a keeper, the keeper follows the object they were made
-// for; when the keeper goes, the garbage collector takes what it owns.
+// ObjectKeeper: owns artifacts and follows the object they were created for. When the keeper is deleted, the garbage
+// collector deletes the objects that it owns.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -21,7 +21,7 @@ export type KeeperPhase = 'Pending' | 'Tracking' | 'Expiring';
 export interface ObjectKeeperStatus {
   phase?: KeeperPhase;
   message?: string;
-  /** When the followed object was found to be gone. */
+  /** When the followed object was found missing. */
   lostAt?: string;
   conditions?: Condition[];
 }

@@ -1,6 +1,6 @@
-// ReplicatedStoragePool: which LVMVolumeGroups make up a pool, which nodes may take part, and (in its status) which of
-// them are fit right now. Schema, defaults, rules and columns are those of the storage.deckhouse.io CRD; the duration is
-// checked here and nowhere else in the wild.
+// ReplicatedStoragePool: the LVMVolumeGroups of a pool, the nodes that may take part and, in its status, the nodes that
+// are eligible now. Schema, defaults, rules and columns are those of the storage.deckhouse.io CRD; the validation of the
+// duration is an addition of Lapse.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -36,16 +36,16 @@ export interface EligibleNode {
 
 export interface ReplicatedStoragePoolStatus {
   conditions?: Condition[];
-  /** bigint beyond 2^53. */
+  /** bigint above 2^53. */
   eligibleNodesRevision?: number | bigint;
   eligibleNodes?: EligibleNode[];
-  /** Written by others. */
+  /** Written by other controllers. */
   usedBy?: { replicatedStorageClassNames?: string[] };
   /** Ready, WaitingForLVMVolumeGroups or InvalidConfiguration. */
   phase?: string;
-  /** That of the Ready condition. */
+  /** The message of the Ready condition. */
   message?: string;
-  /** Left over from an older controller. */
+  /** Written by older controllers only. */
   reason?: string;
 }
 
@@ -61,7 +61,7 @@ export interface ReplicatedStoragePool extends KubeObject {
   status?: ReplicatedStoragePoolStatus;
 }
 
-/** As in the schema: a status beyond them is refused by the server. */
+/** Limits of the schema. The API server refuses a status that exceeds them. */
 export const MOST_ELIGIBLE_NODES = 1000;
 export const MOST_LVGS_PER_NODE = 50;
 export const LONGEST_MESSAGE = 32_768;
@@ -69,7 +69,7 @@ export const LONGEST_MESSAGE = 32_768;
 export const DEFAULT_GRACE_PERIOD = '10m';
 const LVG_NAME = '^[a-z0-9]([a-z0-9-.]{0,251}[a-z0-9])?$';
 const THIN_POOL_NAME = '^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$';
-/** What Go reads as a duration, but for its size. */
+/** The syntax of Go durations, without a limit of the size. */
 const GO_DURATION = '^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$';
 
 const IMMUTABLE = [{ rule: 'self == oldSelf', message: 'Value is immutable.' }];

@@ -1,5 +1,5 @@
-// TTLPolicy and ClusterTTLPolicy: when objects of any kind end. The schema refuses what can be seen without knowing the
-// target; expressions and rights are for the admission function.
+// TTLPolicy and ClusterTTLPolicy: when objects of any kind expire. The schema validates what does not depend on the
+// target; the admission function validates expressions and permissions.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -25,7 +25,7 @@ export interface LabelSelectorSpec {
 export interface TTLPolicySpec {
   target: { apiVersion: string; kind: string };
   selector?: LabelSelectorSpec;
-  /** CEL over `object`: a timestamp, its text, or null while unfinished. */
+  /** CEL over `object`: a timestamp, a string with a timestamp, or null while unfinished. */
   finishedAt?: string;
   /** CEL over `object`: a bool. */
   succeeded?: string;
@@ -53,7 +53,7 @@ export interface TTLPolicyStatus {
   waiting?: number;
   due?: number;
   deleted?: number;
-  /** Objects that could not be judged; they are kept. */
+  /** Objects that could not be evaluated; they are kept. */
   errors?: number;
   nextExpiry?: string | null;
   conditions?: Condition[];
@@ -83,7 +83,7 @@ export const ClusterTTLPolicy = defineKind<ClusterTTLPolicy>({
   namespaced: false,
 });
 
-/** What the schema fills in; left out of what an author signs, so that new defaults break no signature. */
+/** The defaults of the schema. The author's signature excludes them, so that new defaults do not break signatures. */
 export const POLICY_DEFAULTS = {
   allowOverrides: false,
   respectOwnTTL: true,

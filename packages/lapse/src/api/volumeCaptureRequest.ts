@@ -1,4 +1,4 @@
-// VolumeCaptureRequest: take one volume, once, as a snapshot or by detaching it from its claim.
+// VolumeCaptureRequest: captures one volume, once, as a snapshot or by detaching it from its claim.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';

@@ -1,5 +1,5 @@
-// VolumeRestoreRequest: bring one captured volume back as a claim, once. The claim is made by the provisioner that
-// watches these requests; the controller of this kind only says when it is there.
+// VolumeRestoreRequest: restores one captured volume as a claim, once. A provisioner that watches these requests creates
+// the claim; the controller of this kind only reports when the claim exists.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';

@@ -1,12 +1,12 @@
-// Every word that requests and keepers say in their conditions, annotations and names, once. Code elsewhere uses these
-// constants; a test fails where it spells one of them out.
+// Constants for the conditions, annotations and names of requests and keepers. Other code must use these constants; a
+// test fails if it contains one of them as a literal.
 
 import { type Millis, minutes } from '@lapse/base/instant';
 
-/** The only condition of a request, written when it has ended. */
+/** The only condition of a request. It is written when the request has ended. */
 export const READY = 'Ready';
 
-/** Why a request ended. */
+/** Why the request ended. */
 export const Reason = {
   Completed: 'Completed',
   InvalidMode: 'InvalidMode',
@@ -26,13 +26,13 @@ export const Reason = {
   SourceFailed: 'SourceFailed',
   TargetConflict: 'TargetConflict',
   RestoreFailed: 'RestoreFailed',
-  /** Of manifests: an object that cannot be captured at all. */
+  /** Manifest captures: an object that cannot be captured. */
   InvalidTarget: 'InvalidTarget',
   ObjectTooLarge: 'ObjectTooLarge',
   ChunkConflict: 'ChunkConflict',
   Interrupted: 'Interrupted',
   Failed: 'Failed',
-  /** Only where the TTL annotation decides. */
+  /** Only in TTL mode annotation. */
   InvalidTTL: 'InvalidTTL',
 } as const;
 export type Reason = (typeof Reason)[keyof typeof Reason];
@@ -49,16 +49,16 @@ export const RequestTTLEnvName = 'REQUEST_TTL';
 export const ANNOTATION_SNAPSHOT_CLASS = 'storage.deckhouse.io/volumesnapshotclass';
 /** On a request that takes a snapshot: the VolumeSnapshotContent, recorded before it is created. */
 export const ANNOTATION_CONTENT_NAME = 'storage.deckhouse.io/snapshot-content-name';
-/** On a request that detaches: the volume, remembered before its claim is deleted. */
+/** On a request that detaches: the volume, recorded before its claim is deleted. */
 export const ANNOTATION_DETACH_PV_NAME = 'storage.deckhouse.io/detach-pv-name';
 /** On a detached volume. */
 export const ANNOTATION_DETACHED = 'storage.deckhouse.io/detached';
-/** On a restored claim: the uid of the request it was made for. */
+/** On a restored claim: the uid of its request. */
 export const ANNOTATION_RESTORE_REQUEST = 'storage.deckhouse.io/volume-restore-request';
 /** On a restore request: `apiVersion|kind|name|uid` of the keeper that the provisioner makes owner of the claim. */
 export const ANNOTATION_KEEPER_REF = 'storage.deckhouse.io/object-keeper-ref';
 
-/** What a provisioner says in a Warning event about a restore request that it will never serve. */
+/** Reasons of Warning Events by which a provisioner permanently refuses a restore request. */
 export const PROVISIONER_REFUSALS: readonly string[] = [
   'VRRInvalidSpec',
   'VRRInvalidSource',
@@ -71,14 +71,14 @@ export const KeeperCondition = { Active: 'Active', TTLActive: 'TTLActive' } as c
 
 export const KeeperReason = {
   ObjectExists: 'ObjectExists',
-  /** Gone, or another object has its name. */
+  /** The object does not exist, or another object has its name. */
   MissingFollowObject: 'MissingFollowObject',
   MissingFollowObjectRef: 'MissingFollowObjectRef',
   MissingTTL: 'MissingTTL',
   InvalidTTL: 'InvalidTTL',
   InvalidAPIVersion: 'InvalidAPIVersion',
   TTLActive: 'TTLActive',
-  /** Nobody can tell whether the object exists. */
+  /** The kind is not served, so the existence of the object is unknown. */
   KindNotServed: 'KindNotServed',
   KindRecreated: 'KindRecreated',
   LookupRefused: 'LookupRefused',

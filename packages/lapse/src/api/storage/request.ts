@@ -1,4 +1,4 @@
-// What all fire-and-forget requests have in common: one operation, one condition, one end.
+// The common parts of one-shot requests: one operation, one condition, one completion time.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -6,9 +6,9 @@ import type { Column } from '@lapse/kube/api/kinds/customKind';
 import type { KubeObject } from '@lapse/kube/api/object';
 
 export interface RequestStatus {
-  /** When it ended; written once. */
+  /** When the request ended; written once. */
   completionTimestamp?: string;
-  /** Only Ready, only once it has ended. */
+  /** Contains only Ready, and only after the request has ended. */
   conditions?: Condition[];
 }
 
@@ -18,11 +18,11 @@ export interface RequestObject extends KubeObject {
 
 const text = (maxLength: number): JsonObject => ({ type: 'string', maxLength });
 
-/** A name of an object, present. */
+/** The name of an object, not empty. */
 export const NAME_SCHEMA: JsonObject = { type: 'string', minLength: 1, maxLength: 253 };
 export const NAMESPACE_SCHEMA: JsonObject = { type: 'string', minLength: 1, maxLength: 63 };
 
-/** A name or namespace that may be empty: then it counts as unset, as in storage-foundation. */
+/** A name or namespace that may be empty. Empty counts as unset, as in storage-foundation. */
 export const OPTIONAL_NAME_SCHEMA: JsonObject = { type: 'string', maxLength: 253 };
 export const OPTIONAL_NAMESPACE_SCHEMA: JsonObject = { type: 'string', maxLength: 63 };
 
@@ -46,13 +46,13 @@ export const CONDITIONS_SCHEMA: JsonObject = {
   items: CONDITION_SCHEMA,
 };
 
-/** The status of a request, with the field that names its result. */
+/** The status of a request. `result`: the schema of its result fields. */
 export const requestStatusSchema = (result: Record<string, JsonObject>): JsonObject => ({
   type: 'object',
   description: 'Written once, by the controller of this kind alone, when the request has ended.',
   properties: {
     completionTimestamp: { type: 'string', format: 'date-time', description: 'When the request ended.' },
-    // Stored requests of storage-foundation may have a type twice.
+    // Stored requests of storage-foundation may contain a type twice.
     conditions: { type: 'array', items: CONDITION_SCHEMA },
     observedGeneration: {
       type: 'integer',
