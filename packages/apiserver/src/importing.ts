@@ -26,7 +26,7 @@ export async function importObject(core: Core, sent: KubeObject): Promise<boolea
   delete metadata.managedFields;
   delete metadata.resourceVersion;
   const key = keyOf(metadata.namespace, metadata.name!);
-  const there = core.store.getHead(resource.storage, key)?.revision ?? 0;
-  await core.store.put(resource.storage, key, there, resource.codec.toStorage(object));
+  const currentRevision = core.store.getHead(resource.storage, key)?.revision ?? 0;
+  await core.store.put(resource.storage, key, currentRevision, resource.codec.toStorage(object));
   return true;
 }

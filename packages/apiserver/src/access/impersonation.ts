@@ -142,7 +142,10 @@ function describe({ uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:"", UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${extras}}`;
 }
 
-/** Adds system:authenticated (system:unauthenticated for the anonymous user). Never adds it to system:unauthenticated. */
+/**
+ * Adds system:authenticated, or system:unauthenticated for the anonymous user. Groups that contain
+ * system:unauthenticated stay unchanged.
+ */
 function withAuthenticationGroup(user: string, groups: readonly string[]): readonly string[] {
   const unknown = 'system:unauthenticated';
   const group = user === 'system:anonymous' ? unknown : 'system:authenticated';

@@ -148,14 +148,14 @@ function extraDemand(mode: string | undefined, extra: Wanted['extra']): Demand {
   const right = (key: string, value: string) => identityOf(mode)('userextras', value, key);
   const rights = [...extra].flatMap(([key, values]) => values.map((value) => right(key, value)));
   if (mode === undefined) return { kind: 'each', all: undefined, rights };
-  const why = oddExtra(extra);
+  const why = extraProblem(extra);
   if (why !== undefined) return { kind: 'never', right: right('', ''), why };
   const isMany = Math.max(extra.size, rights.length) >= MANY;
   return { kind: 'each', all: isMany ? right('*', '*') : undefined, rights };
 }
 
 /** The problem with the extra values; undefined when they are valid. */
-function oddExtra(extra: Wanted['extra']): string | undefined {
+function extraProblem(extra: Wanted['extra']): string | undefined {
   for (const [key, values] of extra) {
     const what = oddKey(key);
     if (what !== undefined) return `impersonating ${what}`;

@@ -16,7 +16,7 @@ const WANTED = ['v2', 'v2beta1']
   .join(',');
 const AGGREGATED = /^application\/json;.*\bas=APIGroupDiscoveryList\b/;
 const TIMEOUT = seconds(5);
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
 /** An APIVersionDiscovery. Throws when it cannot be fetched. */
@@ -74,7 +74,7 @@ async function ask(
 
 /** Empty when the body is not a JSON object. */
 async function parsed({ body }: OutboundResponse): Promise<JsonObject> {
-  const bytes = await collect(body, MOST_BYTES);
+  const bytes = await collect(body, MAX_BYTES);
   try {
     const { value } = parseJson(bytes, { maxDepth: MAX_DEPTH });
     return isObject(value) ? value : {};

@@ -34,8 +34,8 @@ function validateSpec(object: KubeObject): FieldError[] {
   ];
 }
 
-const priority = (value: number, most: number, path: string): FieldError[] =>
-  value <= 0 || value > most ? [invalid(path, value, `must be positive and less than ${most}`)] : [];
+const priority = (value: number, max: number, path: string): FieldError[] =>
+  value <= 0 || value > max ? [invalid(path, value, `must be positive and less than ${max}`)] : [];
 
 function validateLocal(object: KubeObject): FieldError[] {
   const spec = specOf(object);

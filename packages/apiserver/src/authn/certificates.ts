@@ -34,17 +34,23 @@ export const servingCertificate = (
   hosts: readonly string[],
   now: Instant,
 ): Promise<ServingCertificate> =>
-  keptCertificate({ directory, files: SERVING, now, authority: 'lapse-ca', leaf: { name: 'lapse', hosts } });
+  storedCertificate({
+    directory,
+    files: SERVING,
+    now,
+    authority: 'lapse-ca',
+    leaf: { name: 'lapse', hosts },
+  });
 
 /** The client certificate for aggregated API servers; also stored in `directory`. */
 export async function frontProxyCertificate(directory: string, now: Instant): Promise<FrontProxy> {
   const leaf = { name: PROXY_NAME, hosts: [], shownBy: 'client' } as const;
   const kept = { directory, files: PROXY, now, authority: `${PROXY_NAME}-ca`, leaf };
-  const { ca, cert, key } = await keptCertificate(kept);
+  const { ca, cert, key } = await storedCertificate(kept);
   return { authority: ca, name: PROXY_NAME, certificate: { cert, key } };
 }
 
-interface Kept {
+interface CertificateFiles {
   readonly directory: string;
   readonly files: Readonly<Record<'ca' | 'caKey' | 'cert' | 'key', string>>;
   readonly now: Instant;
@@ -53,13 +59,13 @@ interface Kept {
   readonly leaf: Pick<Issuance, 'name' | 'hosts' | 'shownBy'>;
 }
 
-async function keptCertificate({
+async function storedCertificate({
   directory,
   files,
   now,
   authority,
   leaf,
-}: Kept): Promise<ServingCertificate> {
+}: CertificateFiles): Promise<ServingCertificate> {
   const path = (name: keyof typeof files) => join(directory, files[name]);
   const read = (name: keyof typeof files) => readPrivate(path(name));
   const missing = !existsSync(path('ca')) || !existsSync(path('caKey'));

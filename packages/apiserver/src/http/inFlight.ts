@@ -16,12 +16,12 @@ export class InFlight {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is in flight, or after `most` of real time, since sockets and disks use the real clock. */
-  async drained(most: Millis): Promise<void> {
+  /** Resolves when nothing is in flight, or after `timeout` of real time, since sockets and disks use the real clock. */
+  async drained(timeout: Millis): Promise<void> {
     if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
-    const cancel = realClock.wakeAt(plus(realClock.now(), most), resolve);
+    const cancel = realClock.wakeAt(plus(realClock.now(), timeout), resolve);
     await promise;
     cancel();
   }

@@ -99,7 +99,7 @@ export function parseListOptions(query: Query, watchPath: boolean): ListOptions 
     continue: query.get('continue') ?? '',
     sendInitialEvents: booleanParam(query, 'sendInitialEvents'),
   };
-  // Selectors are parsed with the other options; only valid options are validated.
+  // Selectors are parsed before the validation: a parse error takes precedence over validation errors.
   checkSelectors(options);
   const errors = options.watch ? validateWatch(options) : validateList(options);
   if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);

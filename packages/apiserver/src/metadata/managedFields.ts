@@ -101,14 +101,14 @@ function managerOfAgent(agent: string): string {
   let name = '';
   for (const letter of agent) {
     if (!PRINTABLE.test(letter)) continue;
-    if (Buffer.byteLength(name + letter) > MOST_MANAGER_BYTES) break;
+    if (Buffer.byteLength(name + letter) > MAX_MANAGER_BYTES) break;
     name += letter;
   }
   return name === '' ? 'unknown' : name;
 }
 
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
-const MOST_MANAGER_BYTES = 128;
+const MAX_MANAGER_BYTES = 128;
 
 export const writeOf = (call: Call, fieldManager: string): Pick<Write, 'manager' | 'now'> => ({
   manager: managerOf(call, fieldManager),

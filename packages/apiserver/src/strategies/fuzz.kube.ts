@@ -15,7 +15,7 @@ import {
   INCOMPARABLE_CAUSES,
   INCOMPARABLE_REQUESTS,
 } from './fuzz.testkit.ts';
-import { play, type Speaker, type Step, softened } from './recorded.testkit.ts';
+import { type ProbeClient, play, type Step, softened } from './recorded.testkit.ts';
 
 const REQUESTS = 300;
 
@@ -57,7 +57,7 @@ function essence({ status, answer }: Step): Json {
 }
 
 test.each(FUZZ_KINDS.map((kind) => [kind.kind, kind] as const))('%s', async (name, kind) => {
-  const speakers: Speaker[] = [
+  const clients: ProbeClient[] = [
     { send: real.request, token: bed.adminToken },
     { send: embedded.request, token: embedded.adminToken! },
   ];
@@ -67,7 +67,7 @@ test.each(FUZZ_KINDS.map((kind) => [kind.kind, kind] as const))('%s', async (nam
   );
   const steps = [baseRequest(kind), ...requests].map(step);
   const answers = await Promise.all(
-    speakers.map((speaker) => play(speaker, { name, steps }, `fuzz-${name.toLowerCase()}`)),
+    clients.map((client) => play(client, { name, steps }, `fuzz-${name.toLowerCase()}`)),
   );
   const [theirs, ours] = answers.map((all) => softened(all) as unknown as Step[]);
   const differing = theirs!.flatMap((answer, i) => {

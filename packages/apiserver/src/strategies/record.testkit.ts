@@ -7,13 +7,13 @@ import { families, loadFamily, type Probe, play, saveFamily } from './recorded.t
 
 const bed = await startBed();
 const target = bedTarget(bed);
-const speaker = { send: target.request, token: bed.adminToken };
+const client = { send: target.request, token: bed.adminToken };
 let count = 0;
 try {
   for (const family of families()) {
     const recorded: Probe[] = [];
     for (const probe of loadFamily(family))
-      recorded.push({ name: probe.name, steps: await play(speaker, probe, `recorded-${++count}`) });
+      recorded.push({ name: probe.name, steps: await play(client, probe, `recorded-${++count}`) });
     saveFamily(family, recorded);
   }
 } finally {

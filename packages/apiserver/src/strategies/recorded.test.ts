@@ -39,8 +39,8 @@ let count = 0;
 
 describe.each(families())('%s', (family) => {
   test.each(loadFamily(family).map((probe) => [probe.name, probe] as const))('%s', async (name, probe) => {
-    const speaker = { send: target.request, token: target.adminToken! };
-    const got = await play(speaker, probe, `recorded-${++count}`);
+    const client = { send: target.request, token: target.adminToken! };
+    const got = await play(client, probe, `recorded-${++count}`);
     if (QUOTES_INTERNALS.has(name)) expect(softened(got)).toEqual(softened(probe.steps));
     else expect(got).toEqual(probe.steps);
   });

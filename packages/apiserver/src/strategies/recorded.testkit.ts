@@ -42,13 +42,13 @@ export function saveFamily(family: string, probes: readonly Probe[]): void {
   writeFileSync(join(FOLDER, `${family}.json`), `[\n${lines.join(',\n')}\n]\n`);
 }
 
-export interface Speaker {
+export interface ProbeClient {
   readonly send: Send;
   readonly token: string;
 }
 
 /** Sends the requests of a probe; returns the responses as new steps. */
-export async function play({ send, token }: Speaker, probe: Probe, space: string): Promise<Step[]> {
+export async function play({ send, token }: ProbeClient, probe: Probe, space: string): Promise<Step[]> {
   const ask = (method: string, path: string, body?: Json, type?: string) => {
     const content = type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const headers = {

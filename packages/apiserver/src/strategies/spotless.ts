@@ -3,21 +3,21 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 
-const MOST_KNOWN = 300;
-const LONGEST_KNOWN = 8192;
+const MAX_CACHED = 300;
+const MAX_CACHED_LENGTH = 8192;
 
 /** Wraps a check; its result may depend only on the value and the path. */
 export function spotless<T>(
   check: (value: JsonObject, path: string) => T[],
 ): (value: JsonObject, path: string) => T[] {
-  const known = new Set<string>();
+  const cache = new Set<string>();
   return (value, path) => {
     const text = writeJson(value);
-    if (known.has(text)) return [];
+    if (cache.has(text)) return [];
     const found = check(value, path);
-    if (found.length === 0 && text.length <= LONGEST_KNOWN) {
-      if (known.size >= MOST_KNOWN) known.clear();
-      known.add(text);
+    if (found.length === 0 && text.length <= MAX_CACHED_LENGTH) {
+      if (cache.size >= MAX_CACHED) cache.clear();
+      cache.add(text);
     }
     return found;
   };

@@ -13,7 +13,7 @@ import type { Phase, Webhook } from './configuration.ts';
 import { collect } from './outbound.ts';
 import { type Answer, parseAnswer, reviewOf } from './review.ts';
 
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 export interface Question {
   readonly request: JsonObject;
@@ -41,7 +41,7 @@ export async function exchange(
       ...address,
       url: withQuery(url, timeout),
     });
-    return { status: response.status, body: await collect(response.body, MOST_BYTES) };
+    return { status: response.status, body: await collect(response.body, MAX_BYTES) };
   };
   const { status, body } = await within(core.clock, limit, post).catch((cause: Error) => {
     throw new Error(

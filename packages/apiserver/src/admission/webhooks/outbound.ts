@@ -100,12 +100,12 @@ export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
 }
 
 /** All bytes of a body, up to a limit. */
-export async function collect(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+export async function collect(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > most) throw new Error(`the answer is larger than ${most} bytes`);
+    if (length > limit) throw new Error(`the answer is larger than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

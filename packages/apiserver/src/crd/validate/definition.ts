@@ -25,14 +25,14 @@ export function validateDefinition(object: KubeObject): FieldError[] {
 
 // Specs that were found valid, by their JSON text. Validation compiles all schemas and rules, and all servers of a
 // process (simulations, tests) get the same few CRDs.
-const good = new Set<string>();
-const MOST_GOOD = 200;
+const validSpecs = new Set<string>();
+const MAX_VALID = 200;
 
 function validateNewSpec(object: KubeObject, { spec }: Definition): FieldError[] {
   const text = writeJson((asJson(object).spec ?? null) as Json);
-  if (good.has(text)) return [];
+  if (validSpecs.has(text)) return [];
   const errors = validateSpec(hoist(spec), ON_CREATE);
-  if (errors.length === 0 && good.size < MOST_GOOD) good.add(text);
+  if (errors.length === 0 && validSpecs.size < MAX_VALID) validSpecs.add(text);
   return errors;
 }
 

@@ -4,14 +4,14 @@ import { FieldSet } from './fieldSet.ts';
 import type { Managed, Manager } from './managedFields.ts';
 import { identityOf } from './managedFields.ts';
 
-const MOST_UPDATERS = 10;
+const MAX_UPDATERS = 10;
 const OLD = 'ancient-changes';
 
 export function capUpdaters(managed: Managed): Managed {
   const updaters = [...managed.fields.keys()].filter(
     (id) => managed.managers.get(id)?.operation === 'Update',
   );
-  if (updaters.length <= MOST_UPDATERS) return managed;
+  if (updaters.length <= MAX_UPDATERS) return managed;
   const timeOf = (id: string) => managed.times.get(id) ?? '';
   updaters.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : a < b ? -1 : 1));
   return new Merge(managed).run(updaters);
@@ -33,7 +33,7 @@ class Merge {
   run(updaters: readonly string[]): Managed {
     let count = updaters.length;
     for (const id of updaters) {
-      if (count <= MOST_UPDATERS) break;
+      if (count <= MAX_UPDATERS) break;
       const { apiVersion } = this.#managers.get(id)!;
       const first = this.#first.get(apiVersion);
       if (first === undefined) this.#first.set(apiVersion, id);

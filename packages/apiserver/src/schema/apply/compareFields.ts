@@ -18,9 +18,9 @@ type Mark = '+' | '~' | '-';
 /** Called for each path that differs; `path` is reused and changes after the call. */
 type Sink = (mark: Mark, path: readonly PathElement[]) => void;
 
-const known = new Map<string, Comparison>();
-const MOST_KNOWN = 300;
-const LONGEST_KNOWN = 8192;
+const cache = new Map<string, Comparison>();
+const MAX_CACHED = 300;
+const MAX_CACHED_LENGTH = 8192;
 
 /**
  * Returns the identical Comparison for objects that differ in the same paths, so that callers can cache results for
@@ -30,12 +30,12 @@ export function compareFields(type: FieldType, left: Value, right: Value): Compa
   const signature = new Signature();
   new Walker((mark, path) => signature.add(mark, path)).compare(type, left, right);
   const { text } = signature;
-  const found = known.get(text);
+  const found = cache.get(text);
   if (found !== undefined) return found;
   const comparison = collect(type, left, right);
-  if (text.length > LONGEST_KNOWN) return comparison;
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(text, comparison);
+  if (text.length > MAX_CACHED_LENGTH) return comparison;
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(text, comparison);
   return comparison;
 }
 

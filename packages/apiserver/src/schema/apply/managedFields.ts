@@ -70,16 +70,16 @@ function decodeSet(json: Json | undefined): FieldSet | undefined {
 
 // Cache: objects of one kind and manager have the same fields, and clients send back what they read.
 const parsed = new Map<string, FieldSet>();
-const MOST_PARSED = 500;
-const LONGEST_PARSED = 16_384;
+const MAX_CACHED = 500;
+const MAX_CACHED_LENGTH = 16_384;
 
 function parseKnown(content: JsonObject): FieldSet | undefined {
   const text = JSON.stringify(content);
   const known = parsed.get(text);
   if (known !== undefined) return known;
   const set = parseFieldSet(content);
-  if (set === undefined || text.length > LONGEST_PARSED) return set;
-  if (parsed.size >= MOST_PARSED) parsed.clear();
+  if (set === undefined || text.length > MAX_CACHED_LENGTH) return set;
+  if (parsed.size >= MAX_CACHED) parsed.clear();
   parsed.set(text, set);
   return set;
 }

@@ -9,16 +9,16 @@ export type PathElement = string;
 
 // Cache: most names occur in many objects, and identical strings are faster to compare.
 const fieldElements = new Map<string, PathElement>();
-const MOST_FIELDS = 5000;
+const MAX_CACHED = 5000;
 // Limits the cache: a body may contain names of any length.
-const LONGEST_FIELD = 256;
+const MAX_CACHED_LENGTH = 256;
 
 export function fieldElement(name: string): PathElement {
-  if (name.length > LONGEST_FIELD) return `f:${name}`;
+  if (name.length > MAX_CACHED_LENGTH) return `f:${name}`;
   let element = fieldElements.get(name);
   if (element === undefined) {
     element = `f:${name}`;
-    if (fieldElements.size >= MOST_FIELDS) fieldElements.clear();
+    if (fieldElements.size >= MAX_CACHED) fieldElements.clear();
     fieldElements.set(name, element);
   }
   return element;

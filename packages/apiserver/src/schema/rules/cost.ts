@@ -25,13 +25,15 @@ const NAMED = 4;
 
 export class CostTotal {
   #total = 0;
-  #most: { path: string; cost: number }[] = [];
+  #mostExpensive: { path: string; cost: number }[] = [];
 
   observe(path: string, cost: number): void {
     this.#total = Math.min(this.#total + cost, TOP);
     // Rules below one percent of the limit are not reported.
     if (cost < SCHEMA_COST_LIMIT / 100) return;
-    this.#most = [...this.#most, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, NAMED);
+    this.#mostExpensive = [...this.#mostExpensive, { path, cost }]
+      .sort((a, b) => b.cost - a.cost)
+      .slice(0, NAMED);
   }
 
   errors(path: string): FieldError[] {
@@ -39,7 +41,7 @@ export class CostTotal {
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
     const part = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
     return [
-      ...this.#most.map((expensive) => forbidden(expensive.path, part)),
+      ...this.#mostExpensive.map((expensive) => forbidden(expensive.path, part)),
       forbidden(path, costMessage(what, this.#total, SCHEMA_COST_LIMIT)),
     ];
   }

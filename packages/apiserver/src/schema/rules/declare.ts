@@ -41,7 +41,7 @@ export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
 // Sizes in JSON, including quotation marks.
 const SIZE = { string: 2, bool: 4, number: 1, duration: 3, date: 12, dateTime: 21 } as const;
-const LONGEST = { duration: 32, date: 12, dateTime: 32 } as const;
+const MAX_SIZE = { duration: 32, date: 12, dateTime: 32 } as const;
 
 /** Undefined when the schema is not exposed to rules. `name` identifies structural types. */
 export function declare(schema: JsonObject, name: string, isResource: boolean): Decl | undefined {
@@ -145,11 +145,11 @@ function declareString(schema: JsonObject): Decl {
     case 'byte':
       return scalar(BYTES, SIZE.string, maxLength ?? MAX_REQUEST_BYTES - 2);
     case 'duration':
-      return scalar(DURATION, SIZE.duration, LONGEST.duration);
+      return scalar(DURATION, SIZE.duration, MAX_SIZE.duration);
     case 'date':
-      return scalar(TIMESTAMP, SIZE.date, LONGEST.date);
+      return scalar(TIMESTAMP, SIZE.date, MAX_SIZE.date);
     case 'date-time':
-      return scalar(TIMESTAMP, SIZE.dateTime, LONGEST.dateTime);
+      return scalar(TIMESTAMP, SIZE.dateTime, MAX_SIZE.dateTime);
     default:
       // A code point has up to four bytes, and limits count code points.
       return scalar(STRING, SIZE.string, maxLength === undefined ? unboundedString(schema) : maxLength * 4);

@@ -21,16 +21,16 @@ export interface DefaultsOptions {
 }
 
 /** Builds the resource around a value deep inside it. */
-type Surround = (value: Json) => JsonObject;
+type BuildResource = (value: Json) => JsonObject;
 
 /** The nearest enclosing resource, and how to build it from a value at this position. */
-interface Around {
+interface EnclosingResource {
   root: SchemaNode;
-  surround: Surround;
+  surround: BuildResource;
   insideMeta: boolean;
 }
 
-const resource: Surround = (value) => ({
+const resource: BuildResource = (value) => ({
   kind: 'Validation',
   apiVersion: 'validation/v1',
   ...(value as JsonObject),
@@ -48,7 +48,7 @@ class DefaultsCheck {
     this.#options = options;
   }
 
-  check(node: SchemaNode, path: string, above: Around): FieldError[] {
+  check(node: SchemaNode, path: string, above: EnclosingResource): FieldError[] {
     const around = node.embedded ? { root: node, surround: resource, insideMeta: false } : above;
     const errors =
       node.default === undefined ? [] : this.#default(node, node.default, `${path}.default`, around);
@@ -68,7 +68,7 @@ class DefaultsCheck {
     return errors;
   }
 
-  #default(node: SchemaNode, value: Json, path: string, around: Around): FieldError[] {
+  #default(node: SchemaNode, value: Json, path: string, around: EnclosingResource): FieldError[] {
     if (around.insideMeta) {
       const problem = this.#metadataProblem(value, around);
       if (problem !== undefined)
@@ -90,7 +90,7 @@ class DefaultsCheck {
     return [...errors, ...(embedded.length > 0 ? embedded : this.#value(node, copy, path))];
   }
 
-  #metadataProblem(value: Json, { root, surround }: Around): string | undefined {
+  #metadataProblem(value: Json, { root, surround }: EnclosingResource): string | undefined {
     const whole = surround(clone(value));
     try {
       coerceEmbedded(whole, root, this.#options.metadata);

@@ -118,7 +118,7 @@ const retentionErrors = (policy: JsonObject): FieldError[] =>
     return ['Retain', 'Delete'].includes(chosen) ? [] : [notSupported(path, chosen, ['Retain', 'Delete'])];
   });
 
-/** Validates the template with the volumes of the claims, and without the Pod names. */
+/** Validates the template with the volumes of the claims, and without hostname and subdomain, which the controller sets. */
 function templateErrors(spec: JsonObject): FieldError[] {
   const selector = child(spec, 'selector');
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)

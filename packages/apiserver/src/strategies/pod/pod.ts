@@ -121,7 +121,7 @@ const resizeStrategy: UpdateStrategy = {
   ],
 };
 
-/** Zero for Pods without a running node: they are deleted at once. */
+/** Zero for Pods without a node and for finished Pods: they are deleted at once. */
 function gracePeriod(pod: KubeObject, requested: number | undefined): number {
   const phase = text(statusOf(pod), 'phase');
   if (text(specOf(pod), 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
