@@ -100,9 +100,8 @@ export type AuthorDecision =
   /** The request does not change the author. */
   | { readonly kind: 'stored' }
   /** The caller becomes the author. */
-  /** The caller writes a spec that this author signed. The author and the issue time of the signature stay. */
   | { readonly kind: 'caller' }
-  /** The caller writes a spec that this author signed: the author stays, and so does the age of the signature. */
+  /** The caller writes a spec that this author signed. The author and the issue time of the signature stay. */
   | { readonly kind: 'restored'; readonly subject: Subject; readonly issuedAt: Instant }
   | { readonly kind: 'refused'; readonly message: string };
 

@@ -139,7 +139,7 @@ describe('an object that changes between the decision and the DELETE', () => {
   );
 });
 
-describe('an object that changes all the time', () => {
+describe('an object that changes before every DELETE', () => {
   test(
     'gets three DELETEs per reconcile, blocks no other object, causes no error, and is reported after twenty reconciles',
     inKit({ concurrency: 1 }, async (k) => {

@@ -25,7 +25,7 @@ describe('impersonation of service accounts', () => {
     );
   });
 
-  test('a refusal says what the user and the operator can do', () => {
+  test('the error message says what the user and the operator can do', () => {
     const text = describeImpersonationOff({ namespace: 'ci', name: 'robot' }, 'ttlPolicy');
     expect(text).toContain('leave out serviceAccountName');
     expect(text).toContain('ttlPolicy.impersonation to {namespaces: [ci]} or cluster');

@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Projection } from '@lapse/runtime/source';
 import type { Finish, Ttl } from '../expiry.ts';
 
-/** Why an expired object is kept. */
+/** Why an object is kept although it has a TTL. */
 export interface Exemption {
   readonly kind: 'exempt';
   /** The CamelCase reason of the Event. */

@@ -74,18 +74,18 @@ const compact = ({ type, lastTransitionTime }: Condition): Condition =>
 
 // Saves memory: Jobs that finish in the same second share one status object. The table is indexed by a hash of the
 // timestamp; each entry keeps the last status. It has entries for a day and a half.
-const PLACES = 1 << 17;
+const TABLE_SIZE = 1 << 17;
 const statuses: { readonly conditions: Condition[] }[] = [];
 
 /** The table index of a timestamp. The last characters differ most and get the lowest weight. */
-function placeOf(text: string): number {
+function tableIndex(text: string): number {
   let place = 0;
-  for (let i = 0; i < text.length; i++) place = (place * 101 + text.charCodeAt(i)) & (PLACES - 1);
+  for (let i = 0; i < text.length; i++) place = (place * 101 + text.charCodeAt(i)) & (TABLE_SIZE - 1);
   return place;
 }
 
 function statusOf(condition: Condition): { readonly conditions: Condition[] } {
-  const place = placeOf(condition.lastTransitionTime ?? '');
+  const place = tableIndex(condition.lastTransitionTime ?? '');
   const known = statuses[place]?.conditions[0];
   if (known?.lastTransitionTime === condition.lastTransitionTime && known?.type === condition.type)
     return statuses[place]!;
