@@ -190,7 +190,7 @@ function serialize(object: KubeObject): PendingObject | TooLarge {
   return { kind: 'tooLarge', object: what, why };
 }
 
-function pack(held: readonly PendingObject[]): Packed {
-  const json = utf8(`[${held.map(({ text }) => text).join(',')}]`);
-  return { count: held.length, json, gzip: gzip(json) };
+function pack(objects: readonly PendingObject[]): Packed {
+  const json = utf8(`[${objects.map(({ text }) => text).join(',')}]`);
+  return { count: objects.length, json, gzip: gzip(json) };
 }

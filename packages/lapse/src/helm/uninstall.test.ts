@@ -318,12 +318,12 @@ describe('planUninstall', () => {
   });
   test.each<[string, boolean | undefined, object]>([
     [
-      'nothing is planned after a failed upgrade when the revision before it is over the limit and may be the deployed one',
+      'returns corrupt after a failed upgrade if the previous revision is over the limit and may be the deployed one',
       true,
       { kind: 'corrupt', why: 'revision 1: too large' },
     ],
     [
-      'a corrupt revision before a failed upgrade is purged like the others',
+      'purges a corrupt revision before a failed upgrade like the others',
       undefined,
       {
         kind: 'uninstall',
@@ -335,7 +335,7 @@ describe('planUninstall', () => {
     expect(planUninstall([unreadable(isOverLimit), failed], now)).toMatchObject(expected);
   });
 
-  test('the objects of a deployed record in the other driver with the same revision are not removed', () => {
+  test('does not delete the objects of a deployed record with the same revision in the other driver', () => {
     const failed = revision({ revision: 2, status: 'failed', manifest: document('Pod', 'new') });
     const twin = revision(
       { revision: 2, status: 'deployed', manifest: document('Pod', 'twin') },

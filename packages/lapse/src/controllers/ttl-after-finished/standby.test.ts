@@ -91,7 +91,7 @@ test('a DELETE that was in flight when the lease was lost is counted once, when 
   })();
 });
 
-test('a DELETE that was lost with the lease is not counted when another leader deletes the object later', () => {
+test('a DELETE that did not take effect when the lease was lost is not counted when another leader deletes the object', () => {
   const { elector, lead } = handElector();
   return inTtlWorld({ elector, configuration: { jobPropagation: 'Background' } }, async (k) => {
     await k.finishedJob('report', 10);

@@ -85,7 +85,7 @@ export async function activate(
   if (disabled !== undefined) return refuse(disabled);
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
   if (author?.kind === 'unprovable') return refuse(author.refusal);
-  // The author had the permissions and may still have them: the policy deletes nothing, but other policies are held.
+  // The author may still have the permissions: the policy deletes nothing, but holds the objects that it may select.
   if (author?.kind === 'expired') return { ...refuse(authorRefusal(author, policy)), isOpen: true };
   if (author?.kind === 'unknown') return refuse(authorRefusal(author, policy));
   const needs = computeNeeds(compiled, served, actAs, options.asAuthor);

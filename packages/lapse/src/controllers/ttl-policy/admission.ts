@@ -1,5 +1,5 @@
 // Admission of policies. The mutating function records the author. The validating function compiles the policy and
-// reviews the rights, so that the user sees at once what the controller would report later.
+// reviews the permissions, so that the user sees at once what the controller would report later.
 
 import { denyInvalid } from '@lapse/kube/api/admission';
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
