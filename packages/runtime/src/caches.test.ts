@@ -140,19 +140,19 @@ describe('Caches: sharing', () => {
     await kit.settle();
     kit.server.put('c');
     await kit.settle();
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes).toHaveLength(3);
     expect(kit.errors).toHaveLength(3);
   });
 
   test('notifies status listeners when a problem starts and ends', async () => {
     const kit = withTwo();
-    const heard: string[] = [];
+    const statuses: string[] = [];
     kit.server.inject({ kind: 'status', code: 404, reason: 'NotFound' });
     const handle = kit.acquire();
-    handle.onStatus(({ state, problem }) => heard.push(`${state} ${problem?.kind ?? 'well'}`));
+    handle.onStatus(({ state, problem }) => statuses.push(`${state} ${problem?.kind ?? 'well'}`));
     await kit.pass(1000);
-    expect(heard).toEqual(['empty notServed', 'watching well']);
+    expect(statuses).toEqual(['empty notServed', 'watching well']);
   });
 
   test('reports whether the cache is behind a version', async () => {

@@ -133,7 +133,7 @@ describe('Events about failures', () => {
     pending: 0,
     close: async () => {},
   };
-  const tell = (reconcile: ControllerDefinition['reconcile'], check: () => void) =>
+  const expectEvents = (reconcile: ControllerDefinition['reconcile'], check: () => void) =>
     inWorld({ controllers: [over(reconcile, { stuckAfter: 4 })], events: outbox }, async (w) => {
       events.length = 0;
       w.manager.start();
@@ -145,7 +145,7 @@ describe('Events about failures', () => {
 
   test(
     'report a stuck object once per streak of failures, while retries continue',
-    tell(
+    expectEvents(
       () => {
         throw new Error('boom');
       },
@@ -167,7 +167,7 @@ describe('Events about failures', () => {
 
   test(
     'report a 403 at once',
-    tell(
+    expectEvents(
       () => {
         throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
       },
@@ -182,7 +182,7 @@ describe('Events about failures', () => {
 
   test(
     'report a terminal outcome with its reason',
-    tell(
+    expectEvents(
       () => terminal('InvalidTTL', 'ttl is not a duration'),
       () => {
         expect(events.map(([, { reason }]) => reason)).toEqual(['InvalidTTL']);

@@ -64,7 +64,7 @@ interface History {
   readonly changes: readonly ReceivedChange[];
   readonly requests: readonly string[];
   readonly contents: readonly string[];
-  readonly truth: readonly string[];
+  readonly serverContents: readonly string[];
   readonly relists: number;
 }
 
@@ -91,14 +91,14 @@ async function run(
     changes: kit.changes,
     requests: kit.server.requests,
     contents: kit.contents(handle),
-    truth: kit.truth(),
+    serverContents: kit.serverContents(),
     relists,
   };
   handle.release();
   return history;
 }
 
-function judge({ changes, contents, truth }: History): void {
+function checkGuarantees({ changes, contents, serverContents }: History): void {
   const last = new Map<string, string | undefined>();
   const seen = new Set<string>();
   let problem = '';
@@ -112,14 +112,14 @@ function judge({ changes, contents, truth }: History): void {
     last.set(name, after);
   }
   expect(problem).toBe('');
-  expect(contents).toEqual(truth);
+  expect(contents).toEqual(serverContents);
 }
 
 describe.each(['stream', 'pages'] as const)('listing by %s', (listBy) => {
   test('delivers ordered, unique and reliable changes under random traffic and faults, and the cache converges', async () => {
     await fc.assert(
       fc.asyncProperty(commandsOf(hardFault, true), fc.nat(1000), async (commands, seed) => {
-        judge(await run(commands, { listBy, seed }));
+        checkGuarantees(await run(commands, { listBy, seed }));
       }),
       { numRuns: 60 },
     );
@@ -130,7 +130,7 @@ describe.each(['stream', 'pages'] as const)('listing by %s', (listBy) => {
       fc.asyncProperty(commandsOf(streamFault, false), async (commands) => {
         // The first request is the list. Faults start after it.
         const history = await run([{ do: 'pass', length: 1 }, ...commands], { listBy, seed: 1 });
-        judge(history);
+        checkGuarantees(history);
         expect(history.relists).toBe(1);
       }),
       { numRuns: 40 },

@@ -13,7 +13,7 @@ describe('Reflector: list', () => {
     kit.server.put('a');
     kit.server.delete('b');
     await kit.settle();
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.server.requests).toHaveLength(1);
     expect(kit.changes).toEqual([
       { name: 'a', before: undefined, after: '101', initial: true },
@@ -32,7 +32,7 @@ describe('Reflector: list', () => {
     await kit.settle();
     await kit.settle();
     expect(handle.status.synced).toBe(true);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.server.requests.map((r) => /watch|limit=500(?:&continue)?/.exec(r)?.[0])).toEqual([
       'watch',
       'limit=500',
@@ -48,7 +48,7 @@ describe('Reflector: list', () => {
     const handle = kit.acquire();
     await kit.settle();
     expect(kit.server.requests.map((r) => r.includes('watch'))).toEqual([true, false, true]);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
   });
 
   test('lists in pages when the server ignores sendInitialEvents and sends nothing', async () => {
@@ -83,7 +83,7 @@ describe('Reflector: list', () => {
     };
     const handle = kit.acquire();
     await kit.settle();
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes.filter((t) => t.name === 'x0999').map((t) => t.after)).toEqual(['1100', undefined]);
   });
 
@@ -99,7 +99,7 @@ describe('Reflector: list', () => {
     };
     const handle = kit.acquire();
     await kit.pass(1000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.server.requests.filter((r) => !r.includes('limit') && !r.includes('watch'))).toHaveLength(1);
   });
 });
@@ -122,7 +122,7 @@ describe('Reflector: streaming list', () => {
     kit.server.endWatches();
     await kit.pass(1000);
     expect(lists(kit.server.requests)).toEqual(['stream', 'pages', 'stream']);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
   });
 
   test('is not retried in a hot loop while watching is forbidden', async () => {
@@ -133,7 +133,7 @@ describe('Reflector: streaming list', () => {
     const handle = kit.acquire();
     await kit.pass(600_000);
     expect(kit.server.requests.length).toBeLessThan(45);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
   });
 
   test('continues when an object is deleted before the list is complete', async () => {
@@ -144,7 +144,7 @@ describe('Reflector: streaming list', () => {
     kit.server.put('c');
     await kit.settle();
     expect(lists(kit.server.requests)).toEqual(['stream']);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.interner.size).toBe(2);
   });
 
@@ -162,7 +162,7 @@ describe('Reflector: streaming list', () => {
     await kit.pass(1000);
     kit.server.put('d');
     await kit.settle();
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.interner.size).toBe(2);
   });
 });
@@ -178,7 +178,7 @@ describe('Reflector: watch', () => {
     kit.server.put('d');
     await kit.settle();
     expect(kit.server.requests.at(-1)).toContain('resourceVersion=103');
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -209,7 +209,7 @@ describe('Reflector: watch', () => {
     kit.server.compact();
     kit.changes.length = 0;
     await kit.pass(1000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes).toEqual([
       { name: 'b', before: '102', after: '105', initial: false },
       { name: 'c', before: undefined, after: '104', initial: false },
@@ -239,7 +239,7 @@ describe('Reflector: watch', () => {
     kit.server.put('c');
     kit.server.put('d');
     await kit.pass(1000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -252,7 +252,7 @@ describe('Reflector: watch', () => {
     kit.server.delete('b');
     kit.server.put('b');
     await kit.settle();
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(kit.changes.map((t) => `${t.name} ${t.after}`)).toEqual([
       'a 101',
       'b 102',
@@ -271,7 +271,7 @@ describe('Reflector: watch', () => {
     await kit.pass(149_000);
     expect(handle.reader.size).toBe(2);
     await kit.pass(2000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
   });
 
   test('requests timeoutSeconds within the configured range, in whole seconds', async () => {
@@ -288,6 +288,6 @@ describe('Reflector: watch', () => {
     kit.server.inject({ kind: 'hang' }, { kind: 'hang' });
     const handle = kit.acquire();
     await kit.pass(62_000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
   });
 });

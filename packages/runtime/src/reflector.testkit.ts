@@ -94,7 +94,7 @@ export function reflectorKit(
     settle,
     /** `name@version` of everything, sorted. */
     contents: (handle: CacheHandle<Thing>): string[] => describe(handle.reader.list()),
-    truth: (): string[] => describe(server.objects.values()),
+    serverContents: (): string[] => describe(server.objects.values()),
   };
 }
 

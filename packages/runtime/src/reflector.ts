@@ -28,15 +28,15 @@ import type { Problem, ReflectorOptions, ReflectorStatus } from './reflectorType
 
 const PAGE = 500;
 /** Yields to the event loop after this many items. */
-const BREATH = 1000;
+const YIELD_AFTER = 1000;
 
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #stop = new AbortController();
-  readonly #breathe = breather(BREATH);
+  readonly #yieldIfDue = breather(YIELD_AFTER);
   #progress: Progress;
   #problem: Problem | undefined;
-  #breathing = false;
+  #yielding = false;
   #watchEvents = 0;
   #watchSince = millis(0);
   /** Unset after a malformed response: the next request asks for JSON. */
@@ -56,7 +56,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Whether items were read but not delivered yet. Waiting for the server does not count. */
   get busy(): boolean {
-    return this.#breathing;
+    return this.#yielding;
   }
 
   start(): void {
@@ -114,8 +114,8 @@ export class Reflector<T extends KubeObject> {
         if (page.kind === 'expired') return { kind: 'failed', error: page.error, watched: NOTHING_WATCHED };
         for (const item of page.items) {
           sink.listItem(item);
-          const breath = this.#breathe();
-          if (breath !== undefined) await this.#yieldTurn(breath);
+          const turn = this.#yieldIfDue();
+          if (turn !== undefined) await this.#yieldTurn(turn);
         }
         version = page.resourceVersion;
       }
@@ -142,8 +142,8 @@ export class Reflector<T extends KubeObject> {
         if (this.#stop.signal.aborted) break;
         const ending = this.#take(event);
         if (ending !== undefined) return ending;
-        const breath = this.#breathe();
-        if (breath !== undefined) await this.#yieldTurn(breath);
+        const turn = this.#yieldIfDue();
+        if (turn !== undefined) await this.#yieldTurn(turn);
       }
     } finally {
       this.#stop.signal.removeEventListener('abort', onStop);
@@ -168,10 +168,10 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** Yields to the event loop. The reflector counts as busy because read items are not delivered yet. */
-  async #yieldTurn(breath: Promise<void>): Promise<void> {
-    this.#breathing = true;
-    await breath;
-    this.#breathing = false;
+  async #yieldTurn(turn: Promise<void>): Promise<void> {
+    this.#yielding = true;
+    await turn;
+    this.#yielding = false;
   }
 
   #events(

@@ -26,7 +26,7 @@ describe('Reflector: retries', () => {
     expect(kit.statuses.at(-1)).toBe('empty: list unavailable');
     kit.server.heal();
     await kit.pass(30_000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(handle.status.problem).toBeUndefined();
   });
 
@@ -56,7 +56,7 @@ describe('Reflector: retries', () => {
     kit.server.put('c');
     await kit.pass(60 * MINUTE);
     expect((kit.server.requests.length - before) / 2).toBeLessThanOrEqual(25);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(handle.status.problem).toMatchObject({ kind: 'forbidden', verb: 'watch', since });
   });
 
@@ -69,7 +69,7 @@ describe('Reflector: retries', () => {
     await kit.settle();
     kit.server.put('c');
     await kit.pass(5000);
-    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.contents(handle)).toEqual(kit.serverContents());
     expect(handle.status).toEqual({ state: 'watching', synced: true });
   });
 });

@@ -159,6 +159,6 @@ export function computePause(next: Progress, ending: Ending, random: Random): Mi
   if (kind === 'expired' && next.failures === 1) return millis(0);
   if (next.state.kind === 'listing' && next.state.by === 'pages') return millis(0);
   const backoff = kind === 'forbidden' ? REFUSED_BACKOFF : BACKOFF;
-  const asked = Math.min(retryAfterOf(ending.error), minutes(1));
-  return millis(Math.max(computeBackoff(next.failures, backoff, random), asked));
+  const retryAfter = Math.min(retryAfterOf(ending.error), minutes(1));
+  return millis(Math.max(computeBackoff(next.failures, backoff, random), retryAfter));
 }

@@ -72,7 +72,7 @@ const cachesWith = (listBy: 'stream' | 'pages') =>
   });
 const shown = (handle: CacheHandle<ConfigMap>) =>
   [...handle.reader.list()].map((o) => `${o.metadata.name}@${o.metadata.resourceVersion}`).sort();
-const truth = async (labelSelector?: string) => {
+const serverContents = async (labelSelector?: string) => {
   const list = await client.list(ConfigMap, {
     namespace: 'default',
     ...(labelSelector === undefined ? {} : { labelSelector }),
@@ -92,7 +92,7 @@ test.each(['stream', 'pages'] as const)(
     const pages = ['limit=500', 'limit=500', 'limit=500', 'watch'];
     expect(asked).toEqual(listBy === 'stream' ? ['watch'] : pages);
     expect(requests[0]!.includes('sendInitialEvents=true')).toBe(listBy === 'stream');
-    expect(shown(handle)).toEqual(await truth());
+    expect(shown(handle)).toEqual(await serverContents());
     await client.create(ConfigMap, configMap(`new-${listBy}`));
     await client.patch(
       ConfigMap,
@@ -100,7 +100,7 @@ test.each(['stream', 'pages'] as const)(
       { type: 'merge', patch: { data: { n: listBy } } },
     );
     await client.delete(ConfigMap, { namespace: 'default', name: `x-${listBy === 'stream' ? 8 : 9}` });
-    await eventually(async () => expect(shown(handle)).toEqual(await truth()));
+    await eventually(async () => expect(shown(handle)).toEqual(await serverContents()));
     await caches.close();
   },
 );
@@ -123,7 +123,7 @@ test('a metadata-only watch with a selector removes objects that leave the selec
   await eventually(async () =>
     expect(handle.reader.get({ namespace: 'default', name: 'x-1' })).toBeUndefined(),
   );
-  expect(handle.reader.size).toBe((await truth('half=1')).length);
+  expect(handle.reader.size).toBe((await serverContents('half=1')).length);
   await caches.close();
 });
 
@@ -135,7 +135,7 @@ test('resumes a broken stream and relists after compaction', async () => {
   requests.length = 0;
   for (const close of cut.splice(0)) close();
   await client.create(ConfigMap, configMap('after-break'));
-  await eventually(async () => expect(shown(handle)).toEqual(await truth()));
+  await eventually(async () => expect(shown(handle)).toEqual(await serverContents()));
   expect(requests.filter((path) => path.includes('sendInitialEvents'))).toEqual([]);
   for (let i = 0; i < 3; i++) {
     await client.patch(
@@ -145,7 +145,7 @@ test('resumes a broken stream and relists after compaction', async () => {
     );
     await bed.compact();
     for (const close of cut.splice(0)) close();
-    await eventually(async () => expect(shown(handle)).toEqual(await truth()));
+    await eventually(async () => expect(shown(handle)).toEqual(await serverContents()));
   }
   await caches.close();
 });

@@ -38,11 +38,11 @@ export interface WorkerOptions {
 }
 
 // Yields to the event loop after this many reconciles, because those without a request finish within one turn.
-const BREATH = 16;
+const YIELD_AFTER = 16;
 
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #breathe = breather(BREATH);
+  readonly #yieldIfDue = breather(YIELD_AFTER);
   #running = false;
   #woken = false;
   #busy = 0;
@@ -101,8 +101,8 @@ export class Worker {
       const until = behindUntil(taken);
       if (until !== undefined) queue.addAt(taken.id, until, 'cache behind own write');
       else await this.#pass(taken);
-      const breath = this.#breathe();
-      if (breath !== undefined) await breath;
+      const turn = this.#yieldIfDue();
+      if (turn !== undefined) await turn;
     } finally {
       queue.done(taken.id);
     }

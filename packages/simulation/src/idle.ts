@@ -17,25 +17,25 @@ export interface ActivityProbe {
   progress(): number;
 }
 
-const QUIET = 2;
-const STUCK = 20;
-const TOO_LONG = 200_000;
+const IDLE_TURNS = 2;
+const NO_PROGRESS_TURNS = 20;
+const MAX_TURNS = 200_000;
 
-/** Waits until idle. Throws after `tooLong` turns, because some counted work never ends. */
-export async function settle(probe: ActivityProbe, tooLong = TOO_LONG): Promise<void> {
-  let quiet = 0;
-  let stuck = 0;
+/** Waits until idle. Throws after `maxTurns` turns, because some counted work never ends. */
+export async function settle(probe: ActivityProbe, maxTurns = MAX_TURNS): Promise<void> {
+  let idleTurns = 0;
+  let noProgressTurns = 0;
   let seen = -1;
-  for (let turns = 0; turns < tooLong; turns++) {
+  for (let turns = 0; turns < maxTurns; turns++) {
     await nextTurn();
     const activities = probe.activities();
     const delivered = probe.undelivered() === 0;
-    quiet = delivered && activities.every(isIdle) ? quiet + 1 : 0;
-    if (quiet >= QUIET) return;
+    idleTurns = delivered && activities.every(isIdle) ? idleTurns + 1 : 0;
+    if (idleTurns >= IDLE_TURNS) return;
     const progress = probe.progress();
-    stuck = delivered && progress === seen && activities.every(isWaiting) ? stuck + 1 : 0;
+    noProgressTurns = delivered && progress === seen && activities.every(isWaiting) ? noProgressTurns + 1 : 0;
     seen = progress;
-    if (stuck >= STUCK) return;
+    if (noProgressTurns >= NO_PROGRESS_TURNS) return;
   }
   throw new Error(`never idle: ${JSON.stringify(probe.activities())}, ${probe.undelivered()} undelivered`);
 }

@@ -35,16 +35,16 @@ export class Narrator {
   /** Objects with a TTL that finished at this instant: the line that they wait for the TTL would be redundant. */
   readonly #finished = new Map<string, Instant>();
 
-  readonly #tells: 'every wait' | undefined;
+  readonly #waitLines: 'every wait' | undefined;
 
-  /** `tells`: also report the TTL wait of an object that has just finished, which is redundant on a virtual clock. */
+  /** `waitLines`: also report the TTL wait of an object that has just finished, which is redundant on a virtual clock. */
   constructor(
     timeline: Timeline,
     now: () => Instant,
     kindOf: (controller: string) => Kind | undefined,
-    tells?: 'every wait',
+    waitLines?: 'every wait',
   ) {
-    this.#tells = tells;
+    this.#waitLines = waitLines;
     this.#timeline = timeline;
     this.#now = now;
     this.#kindOf = kindOf;
@@ -62,13 +62,13 @@ export class Narrator {
         this.#wait(ref, record.controller, { at: outcome.at, why: outcome.why });
         return;
       case 'again':
-        this.#say(ref, { action: 'again', detail: outcome.why });
+        this.#addLine(ref, { action: 'again', detail: outcome.why });
         return;
       case 'failed':
-        this.#say(ref, { action: 'failed', detail: causeText(outcome.cause) });
+        this.#addLine(ref, { action: 'failed', detail: causeText(outcome.cause) });
         return;
       case 'terminal':
-        this.#say(ref, { action: 'gave up', detail: `${outcome.reason}: ${outcome.message}` });
+        this.#addLine(ref, { action: 'gave up', detail: `${outcome.reason}: ${outcome.message}` });
         return;
     }
   }
@@ -79,29 +79,32 @@ export class Narrator {
     if (uid !== undefined) this.#names.set(uid, name);
     const ref = refText(change.kind, namespace === undefined ? { name } : { namespace, name });
     const lag = this.#lag(ref, change.serverAt);
-    for (const said of change.after === undefined
+    for (const entry of change.after === undefined
       ? this.#end(ref, change, lag)
       : describeChange(change, lag)) {
-      if (said.detail.startsWith('ttl=')) this.#finished.set(ref, change.at);
-      this.#say(ref, said);
+      if (entry.detail.startsWith('ttl=')) this.#finished.set(ref, change.at);
+      this.#addLine(ref, entry);
     }
     if (change.after === undefined) this.#waits.delete(ref);
   }
 
   answer(record: RequestRecord, kindName: (record: RequestRecord) => string): void {
     if (!isWrite(record) || record.name === undefined) return;
-    const said = describeRefusal(record);
+    const entry = describeRefusal(record);
     const { namespace, name } = record;
-    if (said !== undefined)
-      this.#say(refText(kindName(record), namespace === undefined ? { name } : { namespace, name }), said);
+    if (entry !== undefined)
+      this.#addLine(
+        refText(kindName(record), namespace === undefined ? { name } : { namespace, name }),
+        entry,
+      );
   }
 
   /** A deletion that took no time is one line, regardless of its steps. */
   #end(ref: string, change: Change, lag: string): TimelineEntry[] {
     const began = this.#timeline.retract(this.#withoutUids(ref), change.at, 'terminating');
-    const said = describeChange(change, lag);
-    if (began === undefined) return said;
-    return said.map(({ action }) => ({ action, detail: began.detail.replace(/ ?waits for .*/, '') }));
+    const entries = describeChange(change, lag);
+    if (began === undefined) return entries;
+    return entries.map(({ action }) => ({ action, detail: began.detail.replace(/ ?waits for .*/, '') }));
   }
 
   #wait(ref: string, controller: string, wait: Wait): void {
@@ -110,9 +113,9 @@ export class Narrator {
     const before = waits.get(controller);
     waits.set(controller, wait);
     if (before?.at === wait.at && before.why === wait.why) return;
-    const goesWithoutSaying = before === undefined && this.#finished.get(ref) === this.#now();
-    if (goesWithoutSaying && this.#tells !== 'every wait') return;
-    this.#say(
+    const isRedundant = before === undefined && this.#finished.get(ref) === this.#now();
+    if (isRedundant && this.#waitLines !== 'every wait') return;
+    this.#addLine(
       ref,
       describeWait(wait, before, (at) => this.#timeline.stamp(at)),
     );
@@ -134,9 +137,13 @@ export class Narrator {
     return `lag=${lengthText(minus(now, instant(from)))}`;
   }
 
-  #say(ref: string, { action, detail }: TimelineEntry): void {
-    const [named, told] = [this.#withoutUids(ref), this.#withoutUids(detail)];
-    this.#timeline.add({ at: this.#now(), ref: named, action, detail: told });
+  #addLine(ref: string, { action, detail }: TimelineEntry): void {
+    this.#timeline.add({
+      at: this.#now(),
+      ref: this.#withoutUids(ref),
+      action,
+      detail: this.#withoutUids(detail),
+    });
   }
 
   /** Replaces uids, which differ between runs, by the names of their objects. */

@@ -77,7 +77,7 @@ export interface LifeOptions {
   readonly onPass: (record: PassRecord & { readonly controller: string }) => void;
 }
 
-export class Life {
+export class ProcessRun {
   readonly manager: Manager;
   readonly wire: Wire;
   readonly clock: SkewedClock;

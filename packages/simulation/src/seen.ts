@@ -97,9 +97,9 @@ export type Matcher = string | ((request: SeenRequest) => boolean);
 
 export function compileMatcher(matcher: Matcher): (request: SeenRequest) => boolean {
   if (typeof matcher === 'function') return matcher;
-  const words = matcher.trim().split(/\s+/);
-  const [verb = '', resource, name] = words;
-  if (verb === '' || words.length > 3)
+  const parts = matcher.trim().split(/\s+/);
+  const [verb = '', resource, name] = parts;
+  if (verb === '' || parts.length > 3)
     throw new Error(`${JSON.stringify(matcher)} is not "VERB", "VERB resource" or "VERB resource name"`);
   return (request) =>
     (verb === '*' || verb === request.method || verb.toLowerCase() === request.verb) &&

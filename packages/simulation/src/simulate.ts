@@ -18,7 +18,7 @@ import { type Change, History } from './history.ts';
 import { settle } from './idle.ts';
 import { Narrator, type SimulatedPass } from './narrator.ts';
 import type { SimulationOptions } from './options.ts';
-import { Life } from './process.ts';
+import { ProcessRun } from './process.ts';
 import { isWrite } from './seen.ts';
 import { SkewedClock } from './skewedClock.ts';
 import { Timeline } from './timeline.ts';
@@ -46,8 +46,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly #standins: Bystanders;
   readonly #kinds = new Map<string, string>();
   #processOffset = millis(0);
-  #life: Life | undefined;
-  #lastLife: Life | undefined;
+  #run: ProcessRun | undefined;
+  #lastRun: ProcessRun | undefined;
   #answers = 0;
 
   constructor(
@@ -65,7 +65,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     this.#narrator = new Narrator(
       this.#timeline,
       () => clock.now(),
-      (name) => this.#life?.controllers.find((controller) => controller.name === name)?.for,
+      (name) => this.#run?.controllers.find((controller) => controller.name === name)?.for,
     );
     this.#history = new History({
       handler: server.handle,
@@ -100,17 +100,17 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   }
   /** The controllers of the current or last process. */
   get controllers(): readonly ControllerDefinition[] {
-    return this.#lastLife?.controllers ?? [];
+    return this.#lastRun?.controllers ?? [];
   }
   /** Whether the process under test is running. */
   get running(): boolean {
-    return this.#life !== undefined;
+    return this.#run !== undefined;
   }
 
   /** The metrics of the current or last process. */
   get registry(): Registry {
-    if (this.#lastLife === undefined) throw new Error('there was no process yet');
-    return this.#lastLife.manager.registry;
+    if (this.#lastRun === undefined) throw new Error('there was no process yet');
+    return this.#lastRun.manager.registry;
   }
 
   apply = (manifests: Manifests): Promise<void> => this.#then(this.hands.apply(manifests));
@@ -123,7 +123,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   #rest = (): Promise<void> =>
     settle({
-      activities: () => this.#standins.activities(this.#life?.manager),
+      activities: () => this.#standins.activities(this.#run?.manager),
       undelivered: () => this.server.undelivered(),
       progress: () => this.requests.length + this.#answers + this.passes.length + this.#others(),
     });
@@ -158,8 +158,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   async skewProcess(offset: Millis): Promise<void> {
     const back = offset < this.#processOffset;
     this.#processOffset = offset;
-    this.#life?.clock.set(offset);
-    if (back) this.#life?.manager.timers.lookAgain();
+    this.#run?.clock.set(offset);
+    if (back) this.#run?.manager.timers.lookAgain();
     await this.settle();
   }
   /** Changes the process's wall clock by this much. */
@@ -174,14 +174,14 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** Takes the leadership away from the process (false) or gives it back (true). */
   async setLeading(leading: boolean): Promise<void> {
-    this.#life?.leadership.set(leading);
+    this.#run?.leadership.set(leading);
     await this.settle();
   }
 
   /** Kills the process. It stays down until `restart`. */
   crash(): void {
-    this.#life?.kill();
-    this.#life = undefined;
+    this.#run?.kill();
+    this.#run = undefined;
   }
 
   /** Stops the process gracefully if it runs, and starts a new one. */
@@ -193,24 +193,24 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** Stops the process gracefully. Takes some (virtual) seconds if requests hang. */
   async stop(): Promise<void> {
-    const life = this.#life;
-    if (life === undefined) return;
+    const run = this.#run;
+    if (run === undefined) return;
     let stopped = false;
-    const stopping = life.stop().then(() => {
+    const stopping = run.stop().then(() => {
       stopped = true;
     });
     await this.settle();
     for (let next = this.clock.next(); !stopped && next !== undefined; next = this.clock.next())
       await this.clock.advanceTo(next, this.#rest);
     await stopping;
-    this.#life = undefined;
+    this.#run = undefined;
   }
 
   /** Reconciles every object once more. A controller that has done its work writes nothing. */
   async doubleRun(): Promise<DoubleRun> {
     const { passes, requests, settle } = this;
-    if (this.#life === undefined) return { objects: 0, reconciled: 0, writes: [] };
-    return runAgain({ manager: this.#life.manager, passes, requests, settle });
+    if (this.#run === undefined) return { objects: 0, reconciled: 0, writes: [] };
+    return runAgain({ manager: this.#run.manager, passes, requests, settle });
   }
 
   async close(): Promise<void> {
@@ -227,11 +227,11 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   async begin(): Promise<void> {
     const { kinds = [], prepare } = this.#options;
     if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
-    const life = prepare === undefined ? undefined : this.#createProcess();
+    const run = prepare === undefined ? undefined : this.#createProcess();
     await prepare?.(this);
     await this.#standins.start();
     await this.settle();
-    this.#startProcess(life);
+    this.#startProcess(run);
     await this.settle();
   }
 
@@ -241,16 +241,15 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     return result;
   }
 
-  #startProcess(life = this.#createProcess()): void {
-    if (life === undefined) return;
-    for (const { for: kind } of life.controllers)
-      this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
-    this.#life = life;
-    this.#lastLife = life;
-    life.start();
+  #startProcess(run = this.#createProcess()): void {
+    if (run === undefined) return;
+    for (const { for: kind } of run.controllers) this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
+    this.#run = run;
+    this.#lastRun = run;
+    run.start();
   }
 
-  #createProcess(): Life | undefined {
+  #createProcess(): ProcessRun | undefined {
     const { compose, log = silentLog, onRequest } = this.#options;
     if (compose === undefined) return undefined;
     const clock = new SkewedClock(this.clock, this.#processOffset);
@@ -267,7 +266,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
         this.#narrator.answer(record, ({ group, resource }) => this.#kindName(group, resource));
       },
     });
-    const life: Life = new Life({
+    const run: ProcessRun = new ProcessRun({
       server: this.server,
       clock,
       wire,
@@ -275,13 +274,13 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       log,
       compose,
       onPass: (record) => {
-        if (this.#life !== life) return;
+        if (this.#run !== run) return;
         const pass = { ...record, at: this.clock.now() };
         this.passes.push(pass);
         this.#narrator.pass(pass);
       },
     });
-    return life;
+    return run;
   }
 
   #kindName(group: string, resource: string): string {

@@ -11,13 +11,13 @@ interface Wake {
 }
 
 export class SkewedClock implements Clock {
-  readonly #truth: Clock;
+  readonly #base: Clock;
   readonly #wakes = new Set<Wake>();
   #offset: Millis;
   #off = false;
 
-  constructor(truth: Clock, offset: Millis = millis(0)) {
-    this.#truth = truth;
+  constructor(base: Clock, offset: Millis = millis(0)) {
+    this.#base = base;
     this.#offset = offset;
   }
 
@@ -26,10 +26,10 @@ export class SkewedClock implements Clock {
     return this.#offset;
   }
   now(): Instant {
-    return plus(this.#truth.now(), this.#offset);
+    return plus(this.#base.now(), this.#offset);
   }
   elapsed(): Millis {
-    return this.#truth.elapsed();
+    return this.#base.elapsed();
   }
 
   wakeAt(at: Instant, fn: () => void): Cancel {
@@ -60,7 +60,7 @@ export class SkewedClock implements Clock {
   }
 
   #arm(wake: Wake): void {
-    wake.cancel = this.#truth.wakeAt(instant(wake.at - this.#offset), () => {
+    wake.cancel = this.#base.wakeAt(instant(wake.at - this.#offset), () => {
       this.#wakes.delete(wake);
       wake.fn();
     });

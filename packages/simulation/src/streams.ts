@@ -63,14 +63,14 @@ export class Streams {
   async *#deliver(tap: Tap, over: () => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        await tap.something();
+        await tap.available();
         await this.#released();
         const chunk = tap.take();
         if (chunk === undefined) break;
         yield chunk;
         if (this.twice) yield chunk;
       }
-      yield* lastWords(tap.ended ?? 'end');
+      yield* finalChunks(tap.ended ?? 'end');
     } finally {
       over();
     }
@@ -100,7 +100,7 @@ class Tap {
   }
 
   /** Resolves when data is available or the stream has ended. */
-  async something(): Promise<void> {
+  async available(): Promise<void> {
     while (this.#chunks.length === 0 && this.#ended === undefined)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -122,7 +122,7 @@ class Tap {
   }
 }
 
-function* lastWords(how: WatchBreak): Generator<Uint8Array> {
+function* finalChunks(how: WatchBreak): Generator<Uint8Array> {
   if (how === 'gone') yield GONE;
   if (how !== 'cut') return;
   yield HALF_A_LINE;

@@ -22,7 +22,7 @@ const change = (by: Actor, before?: KubeObject, after?: KubeObject, resource = '
   ...(before === undefined ? {} : { before }),
   ...(after === undefined ? {} : { after }),
 });
-const said = (one: Change, lag = 'lag=0s') =>
+const linesOf = (one: Change, lag = 'lag=0s') =>
   describeChange(one, lag).map(({ action, detail }) => `${action} ${detail}`.trim());
 const ending = (finalizers: string[] = [], grace?: number) =>
   object(
@@ -147,7 +147,7 @@ describe('describeChange', () => {
       ['updated status'],
     ],
   ])('%s', (_rule, one, expected) => {
-    expect(said(one)).toEqual(expected);
+    expect(linesOf(one)).toEqual(expected);
   });
 });
 
@@ -185,8 +185,8 @@ describe('describeRefusal', () => {
     ],
     [refused(502), 'patch refused 502'],
   ])('%#', (record, expected) => {
-    const told = describeRefusal(record);
-    expect(told === undefined ? undefined : `${told.action} ${told.detail}`.trim()).toBe(expected);
+    const entry = describeRefusal(record);
+    expect(entry === undefined ? undefined : `${entry.action} ${entry.detail}`.trim()).toBe(expected);
   });
 });
 

@@ -13,21 +13,21 @@ export interface TimelineEntry {
   readonly detail: string;
 }
 
-const QUIET_RESOURCES = new Set(['events', 'leases', 'customresourcedefinitions', 'apiservices']);
+const IGNORED_RESOURCES = new Set(['events', 'leases', 'customresourcedefinitions', 'apiservices']);
 
 /** `lag` is set if a controller waited for this change. */
 export function describeChange(change: Change, lag: string): TimelineEntry[] {
-  if (QUIET_RESOURCES.has(change.resource)) return [];
+  if (IGNORED_RESOURCES.has(change.resource)) return [];
   const { before, after } = change;
   if (after === undefined) return [{ action: 'deleted', detail: endDetail(change, lag) }];
-  const said: TimelineEntry[] = [];
-  if (before === undefined && change.by !== 'user') said.push({ action: 'created', detail: '' });
+  const entries: TimelineEntry[] = [];
+  if (before === undefined && change.by !== 'user') entries.push({ action: 'created', detail: '' });
   if (isEnding(after) && !isEnding(before))
-    said.push({ action: 'terminating', detail: join(endDetail(change, lag), waitsFor(after)) });
+    entries.push({ action: 'terminating', detail: join(endDetail(change, lag), waitsFor(after)) });
   const finish = finishOf(after);
-  if (finish !== undefined && (before === undefined || finishOf(before) === undefined)) said.push(finish);
-  else said.push(...conditionNews(before, after), ...phaseNews(before, after));
-  if (said.length > 0 || before === undefined || change.by !== 'process') return said;
+  if (finish !== undefined && (before === undefined || finishOf(before) === undefined)) entries.push(finish);
+  else entries.push(...conditionNews(before, after), ...phaseNews(before, after));
+  if (entries.length > 0 || before === undefined || change.by !== 'process') return entries;
   const fields = changedFields(asJson(before), asJson(after));
   return fields === '' ? [] : [{ action: 'updated', detail: fields }];
 }
@@ -36,9 +36,9 @@ const join = (...parts: string[]): string => parts.filter((part) => part !== '')
 
 /** A deletion that already has a `terminating` line shows no second lag. */
 function endDetail({ by, before, after }: Change, lag: string): string {
-  const announced = after === undefined && isEnding(before);
-  if (by === 'process') return announced ? '' : lag;
-  return announced ? '' : `by ${by === 'server' ? 'the server' : `a ${by}`}`;
+  const wasTerminating = after === undefined && isEnding(before);
+  if (by === 'process') return wasTerminating ? '' : lag;
+  return wasTerminating ? '' : `by ${by === 'server' ? 'the server' : `a ${by}`}`;
 }
 
 const isEnding = (object: KubeObject | undefined): boolean =>

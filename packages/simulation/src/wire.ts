@@ -37,7 +37,7 @@ export interface WireOptions {
 
 export class Wire {
   readonly #options: WireOptions;
-  readonly #life = new AbortController();
+  readonly #connection = new AbortController();
   #waiting = 0;
 
   constructor(options: WireOptions) {
@@ -51,7 +51,7 @@ export class Wire {
 
   /** Cuts the connection of a killed process: no request is sent and no response arrives any more. */
   cut(): void {
-    this.#life.abort();
+    this.#connection.abort();
   }
 
   readonly handle: HttpHandler = async (request) => {
@@ -60,7 +60,7 @@ export class Wire {
       at: this.#options.clock.now(),
       status: 'pending',
     };
-    if (this.#life.signal.aborted) return this.#never(request);
+    if (this.#connection.signal.aborted) return this.#hang(request);
     this.#options.onRequest(record);
     try {
       const response = await this.#through(request, record);
@@ -73,7 +73,7 @@ export class Wire {
       throw error;
     } finally {
       record.answeredAt = this.#options.clock.now();
-      if (!this.#life.signal.aborted) this.#options.onAnswer(record);
+      if (!this.#connection.signal.aborted) this.#options.onAnswer(record);
     }
   };
 
@@ -95,7 +95,7 @@ export class Wire {
     if ('unreachable' in fault)
       throw new TransportError('unreachable', 'there is no connection', { sent: false });
     if ('drop' in fault && fault.drop === 'before') throw broken();
-    if ('hang' in fault && fault.hang === 'before') return this.#never(request);
+    if ('hang' in fault && fault.hang === 'before') return this.#hang(request);
     if ('delay' in fault && fault.when === 'before') await this.#pass(fault.delay, request.signal);
     return undefined;
   }
@@ -103,29 +103,29 @@ export class Wire {
   async #after(fault: Fault, request: HttpRequest, record: SeenRequest): Promise<void> {
     if ('duplicate' in fault && record.verb !== 'watch') await this.#send(request, record);
     if ('drop' in fault && fault.drop === 'after') throw broken();
-    if ('hang' in fault && fault.hang === 'after') await this.#never(request);
+    if ('hang' in fault && fault.hang === 'after') await this.#hang(request);
     if ('delay' in fault && fault.when === 'after') await this.#pass(fault.delay, request.signal);
   }
 
   async #send(request: HttpRequest, record: SeenRequest): Promise<HttpResponse> {
     const { handler, faults } = this.#options;
     if (record.verb !== 'watch') return handler(request);
-    const { controller, hangUp } = this.#linked(request.signal);
+    const { controller, hangUp } = this.#linkSignals(request.signal);
     const response = await lasting(handler)({ ...request, signal: controller.signal });
     if (response.body instanceof Uint8Array) return response;
     return { ...response, body: faults.streams.tap(response.body, hangUp) };
   }
 
   /** An abort controller that is linked to the request and to the process. */
-  #linked(signal: AbortSignal | undefined): { controller: AbortController; hangUp: () => void } {
+  #linkSignals(signal: AbortSignal | undefined): { controller: AbortController; hangUp: () => void } {
     const controller = new AbortController();
     const hangUp = () => {
       controller.abort();
       signal?.removeEventListener('abort', hangUp);
-      this.#life.signal.removeEventListener('abort', hangUp);
+      this.#connection.signal.removeEventListener('abort', hangUp);
     };
     signal?.addEventListener('abort', hangUp);
-    this.#life.signal.addEventListener('abort', hangUp);
+    this.#connection.signal.addEventListener('abort', hangUp);
     return { controller, hangUp };
   }
 
@@ -137,7 +137,7 @@ export class Wire {
   }
 
   /** Waits until the caller gives up. */
-  #never(request: HttpRequest): Promise<never> {
+  #hang(request: HttpRequest): Promise<never> {
     this.#waiting++;
     return new Promise((_resolve, reject) => {
       request.signal?.addEventListener('abort', () => {

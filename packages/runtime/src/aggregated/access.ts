@@ -25,23 +25,23 @@ export interface Access {
   readonly reason: string;
 }
 
-export type Authorizer = (user: User, asked: ParsedRequest, method: string) => Promise<Access>;
+export type Authorizer = (user: User, parsed: ParsedRequest, method: string) => Promise<Access>;
 
 const REMEMBERED: Millis = seconds(10);
-const MOST_REMEMBERED = 4096;
+const MAX_CACHED = 4096;
 
 export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock): Authorizer {
-  const remembered = new Map<string, { access: Access; until: number }>();
-  return async (user, asked, method) => {
+  const cached = new Map<string, { access: Access; until: number }>();
+  return async (user, parsed, method) => {
     const spec = {
       user: user.name,
       uid: user.uid,
       groups: user.groups,
       extra: user.extra,
-      ...attributes(asked, method),
+      ...attributes(parsed, method),
     };
     const question = JSON.stringify(spec);
-    const known = remembered.get(question);
+    const known = cached.get(question);
     if (known !== undefined && known.until > clock.elapsed()) return known.access;
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
     const { status = {} } = objectOf(await client.create(SubjectAccessReview, review));
@@ -49,16 +49,16 @@ export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock
       allowed: status.allowed === true && status.denied !== true,
       reason: status.reason ?? '',
     };
-    remembered.delete(question);
-    remembered.set(question, { access, until: clock.elapsed() + REMEMBERED });
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+    cached.delete(question);
+    cached.set(question, { access, until: clock.elapsed() + REMEMBERED });
+    if (cached.size > MAX_CACHED) cached.delete(cached.keys().next().value!);
     return access;
   };
 }
 
-function attributes(asked: ParsedRequest, method: string): object {
-  if (asked.kind === 'path')
-    return { nonResourceAttributes: { path: asked.path, verb: method.toLowerCase() } };
-  const { verb, group, version, resource, subresource, namespace, name } = asked;
+function attributes(parsed: ParsedRequest, method: string): object {
+  if (parsed.kind === 'path')
+    return { nonResourceAttributes: { path: parsed.path, verb: method.toLowerCase() } };
+  const { verb, group, version, resource, subresource, namespace, name } = parsed;
   return { resourceAttributes: { verb, group, version, resource, subresource, namespace, name } };
 }

@@ -204,9 +204,9 @@ describe('aggregated API handler', () => {
   });
 
   test('rejects unauthenticated and unauthorized callers', async () => {
-    const stranger = peer(ALICE, { verified: false });
-    expect((await ask('GET', `${base}/reports`, { from: stranger })).status).toBe(401);
-    expect((await ask('GET', '/healthz', { from: stranger })).status).toBe(200);
+    const unauthenticated = peer(ALICE, { verified: false });
+    expect((await ask('GET', `${base}/reports`, { from: unauthenticated })).status).toBe(401);
+    expect((await ask('GET', '/healthz', { from: unauthenticated })).status).toBe(200);
     calls.length = 0;
     const refused = await ask('GET', `${base}/namespaces/n/reports/a`, { allowed: false });
     expect(refused.json).toMatchObject({

@@ -62,14 +62,14 @@ export interface AggregatedOptions {
 }
 
 /** Paths without authentication. */
-const OPEN = new Set(['/healthz', '/livez', '/readyz']);
-const isOpen = (path: string): boolean => OPEN.has(path.split('?')[0]!);
+const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+const isPublic = (path: string): boolean => PUBLIC_PATHS.has(path.split('?')[0]!);
 
 /** Refuses callers other than the front proxy before their request body is read. */
 export const refuseStrangers =
   (frontProxy: () => FrontProxy) =>
   ({ path }: Pick<HttpRequest, 'path'>, peer: Peer): HttpResponse | undefined =>
-    isOpen(path) || authenticate(frontProxy(), peer) !== undefined ? undefined : UNAUTHORIZED;
+    isPublic(path) || authenticate(frontProxy(), peer) !== undefined ? undefined : UNAUTHORIZED;
 
 export function aggregatedHandler(
   options: AggregatedOptions,
@@ -87,16 +87,16 @@ export function aggregatedHandler(
 
 async function respond(options: AggregatedOptions, request: HttpRequest, peer: Peer): Promise<HttpResponse> {
   const { method, path } = request;
-  if (isOpen(path)) return plain('ok');
+  if (isPublic(path)) return plain('ok');
   const user = authenticate(options.frontProxy(), peer);
   if (user === undefined) return UNAUTHORIZED;
-  const asked = parseRequest(method, path);
-  if (asked === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
-  const access = await options.authorize(user, asked, method);
-  if (!access.allowed) return forbidden(user, asked, access);
-  return asked.kind === 'path'
-    ? discover(options.api, asked.path, request)
-    : serve(options.api, asked, { user, request });
+  const parsed = parseRequest(method, path);
+  if (parsed === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
+  const access = await options.authorize(user, parsed, method);
+  if (!access.allowed) return forbidden(user, parsed, access);
+  return parsed.kind === 'path'
+    ? discover(options.api, parsed.path, request)
+    : serve(options.api, parsed, { user, request });
 }
 
 function discover(api: AggregatedApi, path: string, { method, headers }: HttpRequest): HttpResponse {
@@ -116,18 +116,19 @@ function discover(api: AggregatedApi, path: string, { method, headers }: HttpReq
 
 async function serve(
   api: AggregatedApi,
-  { kind: _, ...asked }: ResourceRequest,
+  { kind: _, ...parsed }: ResourceRequest,
   { user, request }: { user: User; request: HttpRequest },
 ): Promise<HttpResponse> {
-  const isHere = asked.group === api.group && asked.version === api.version;
+  const isHere = parsed.group === api.group && parsed.version === api.version;
   const found = api.resources.find(
-    ({ resource, subresource }) => isHere && resource === asked.resource && subresource === asked.subresource,
+    ({ resource, subresource }) =>
+      isHere && resource === parsed.resource && subresource === parsed.subresource,
   );
   // A namespaced resource can be listed over all namespaces, but a request with a name needs a namespace.
-  const misplaced = found !== undefined && found.namespaced !== (asked.namespace !== undefined);
-  if (found === undefined || (misplaced && (asked.name !== undefined || !found.namespaced)))
+  const misplaced = found !== undefined && found.namespaced !== (parsed.namespace !== undefined);
+  if (found === undefined || (misplaced && (parsed.name !== undefined || !found.namespaced)))
     return refusal(404, 'NotFound', 'the server could not find the requested resource');
-  if (!found.verbs.includes(asked.verb))
+  if (!found.verbs.includes(parsed.verb))
     return refusal(
       405,
       'MethodNotAllowed',
@@ -135,7 +136,7 @@ async function serve(
     );
   const { headers, body, signal } = request;
   const answer = await found.answer({
-    ...asked,
+    ...parsed,
     user,
     headers,
     query: new URLSearchParams(request.path.split('?')[1] ?? ''),
@@ -171,12 +172,12 @@ function refusal(code: number, reason: string, message: string): HttpResponse {
 
 const UNAUTHORIZED = refusal(401, 'Unauthorized', 'Unauthorized');
 
-function forbidden(user: User, asked: ParsedRequest, { reason }: Access): HttpResponse {
+function forbidden(user: User, parsed: ParsedRequest, { reason }: Access): HttpResponse {
   const who = `User ${JSON.stringify(user.name)} cannot`;
   const why = reason === '' ? '' : `: ${reason}`;
-  if (asked.kind === 'path')
-    return refusal(403, 'Forbidden', `forbidden: ${who} get path ${JSON.stringify(asked.path)}${why}`);
-  const { resource, group, subresource, name, verb, namespace } = asked;
+  if (parsed.kind === 'path')
+    return refusal(403, 'Forbidden', `forbidden: ${who} get path ${JSON.stringify(parsed.path)}${why}`);
+  const { resource, group, subresource, name, verb, namespace } = parsed;
   const full = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where =
     namespace === undefined ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;

@@ -29,7 +29,7 @@ export interface AggregatedHostOptions {
 
 /** Maximum number of requests in flight. The kube-apiserver forwards the requests of all users. */
 const MAX_IN_FLIGHT = 128;
-const LOOK_EVERY = minutes(1);
+const CHECK_INTERVAL = minutes(1);
 
 /** Throws if the cluster publishes no front proxy, or if this Node version cannot authenticate it. */
 export async function openAggregatedHost(options: AggregatedHostOptions): Promise<Host> {
@@ -73,7 +73,7 @@ async function followFrontProxy({ client, clock, log }: AggregatedHostOptions) {
   let cancel: Cancel | undefined;
   let closed = false;
   const listeners = new Set<() => void>();
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       const next = await readFrontProxy(client);
       const isNews = next.authority !== current.authority;
@@ -84,7 +84,7 @@ async function followFrontProxy({ client, clock, log }: AggregatedHostOptions) {
     }
   }
   const arm = () => {
-    if (!closed) cancel = wakeAfter(clock, LOOK_EVERY, () => void look().then(arm));
+    if (!closed) cancel = wakeAfter(clock, CHECK_INTERVAL, () => void check().then(arm));
   };
   arm();
   return {

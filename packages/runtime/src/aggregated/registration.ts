@@ -72,7 +72,7 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
     if (!closed) cancel = wakeAfter(clock, pause, () => void look().then(rest));
   };
   const rest = (isInjected: boolean) => arm(isInjected ? INTERVAL : RETRY);
-  const unfollow = certificate.onChange(() => {
+  const unsubscribe = certificate.onChange(() => {
     cancel?.();
     void look().then(rest);
   });
@@ -86,7 +86,7 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
     },
     close() {
       closed = true;
-      unfollow();
+      unsubscribe();
       cancel?.();
     },
   };

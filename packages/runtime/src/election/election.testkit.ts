@@ -17,28 +17,28 @@ import { Lease } from './lease.ts';
 
 /** The clock of one process. Its wall clock can be wrong. While frozen, its timers do not fire. */
 export class OwnClock implements Clock {
-  readonly #true: Clock;
+  readonly #base: Clock;
   #offset = 0;
   #frozen: (() => void)[] | undefined;
 
-  constructor(truth: Clock) {
-    this.#true = truth;
+  constructor(baseClock: Clock) {
+    this.#base = baseClock;
   }
   now(): Instant {
-    return plus(this.#true.now(), millis(this.#offset));
+    return plus(this.#base.now(), millis(this.#offset));
   }
   elapsed(): Millis {
-    return this.#true.elapsed();
+    return this.#base.elapsed();
   }
   wakeAt(at: Instant, fn: () => void): Cancel {
     let cancelled = false;
     const look = () => {
       if (cancelled) return;
       if (this.#frozen !== undefined) this.#frozen.push(look);
-      else if (this.now() < at) cancel = this.#true.wakeAt(instant(at - this.#offset), look);
+      else if (this.now() < at) cancel = this.#base.wakeAt(instant(at - this.#offset), look);
       else fn();
     };
-    let cancel = this.#true.wakeAt(instant(at - this.#offset), look);
+    let cancel = this.#base.wakeAt(instant(at - this.#offset), look);
     return () => {
       cancelled = true;
       cancel();

@@ -98,10 +98,10 @@ function referenceTo({ apiVersion, kind, metadata }: Regarded): ObjectReference 
 }
 
 /** Cuts between characters, not inside a multi-byte character. */
-function cutToBytes(text: string, most: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  if (bytes.length <= most) return text;
-  let end = most - 3;
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes - 3;
   // 10xxxxxx is a UTF-8 continuation byte.
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return `${bytes.toString('utf8', 0, end)}…`;

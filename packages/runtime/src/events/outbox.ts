@@ -28,9 +28,9 @@ export interface EventOutboxOptions {
   readonly domain?: string;
 }
 
-const AT_ONCE = 4;
-const MOST_QUEUED = 1000;
-const MOST_TRIES = 12;
+const CONCURRENCY = 4;
+const MAX_QUEUED = 1000;
+const MAX_TRIES = 12;
 const RETRY_AFTER = seconds(10);
 
 export class EventSender implements EventOutbox {
@@ -46,7 +46,7 @@ export class EventSender implements EventOutbox {
   #sleeping = 0;
   #sweep: Cancel | undefined;
   #closed = false;
-  #idle: (() => void)[] = [];
+  #onIdle: (() => void)[] = [];
 
   constructor(options: EventOutboxOptions) {
     this.#options = options;
@@ -68,7 +68,7 @@ export class EventSender implements EventOutbox {
     this.#sweep?.();
     for (const write of this.#book.flush(clock.now())) this.#enqueue(write);
     if (this.#queue.length + this.#sending > 0) {
-      const done = new Promise<void>((resolve) => this.#idle.push(resolve));
+      const done = new Promise<void>((resolve) => this.#onIdle.push(resolve));
       const cancel = clock.wakeAt(plus(clock.now(), within), () => this.#stop.abort());
       await Promise.race([
         done,
@@ -102,7 +102,7 @@ export class EventSender implements EventOutbox {
   }
 
   #enqueue(write: EventWrite): void {
-    if (this.#queue.length >= MOST_QUEUED) {
+    if (this.#queue.length >= MAX_QUEUED) {
       this.#dropped.inc();
       return;
     }
@@ -111,7 +111,7 @@ export class EventSender implements EventOutbox {
   }
 
   #pump(): void {
-    while (this.#sending < AT_ONCE) {
+    while (this.#sending < CONCURRENCY) {
       const write = this.#take();
       if (write === undefined) break;
       const { name } = write.event.metadata;
@@ -124,7 +124,7 @@ export class EventSender implements EventOutbox {
       });
     }
     if (this.#sending > 0 || this.#queue.length > 0) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   /** The next write whose Event has no write in progress. Otherwise an earlier count could overwrite a later one. */
@@ -141,7 +141,7 @@ export class EventSender implements EventOutbox {
         if (await this.#send(write)) return;
       } catch (error) {
         const refused = error instanceof ApiError && error.code < 500 && error.code !== 429;
-        if (refused || tries >= MOST_TRIES) {
+        if (refused || tries >= MAX_TRIES) {
           this.#dropped.inc();
           log.warn(
             { error: asError(error), event: write.event.reason, regarding: write.event.regarding },

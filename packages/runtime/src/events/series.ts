@@ -27,7 +27,7 @@ const REFRESH_AFTER = minutes(30);
 const SPAM_BURST = 25;
 const SPAM_PER_SECOND = 1 / 300;
 /** Maximum number of entries, for series and for rate limits each. */
-const MOST = 4096;
+const MAX_ENTRIES = 4096;
 
 export class EventSeriesTracker {
   readonly #entries = new Map<string, Entry>();
@@ -113,7 +113,7 @@ function keyOf({ type, action, reason, reportingController, regarding, related }
 }
 
 function forgetOldest<V>(map: Map<string, V>): void {
-  if (map.size < MOST) return;
+  if (map.size < MAX_ENTRIES) return;
   const [oldest] = map.keys();
   map.delete(oldest!);
 }

@@ -82,7 +82,7 @@ describe('/healthz, /readyz, /metrics', () => {
       503,
       'not ready\nv1/pods: not synced yet\n',
     ],
-    ['not ready, and alive', { ready: false }, '/livez', 200, 'ok\n'],
+    ['/livez returns 200 when not ready', { ready: false }, '/livez', 200, 'ok\n'],
     ['other paths return 404', {}, '/x', 404, 'there are /healthz, /readyz and /metrics\n'],
   ])('%s', async (_what, change, path, status, words) => {
     Object.assign(state, { health: undefined, ready: true, problems: [] }, change);

@@ -63,7 +63,7 @@ export async function listen(options: HostOptions): Promise<Host> {
   const server = options.certificate === undefined ? createHttp(LIMITS, onRequest) : tls(options, onRequest);
   server.maxConnections = MAX_CONNECTIONS;
   reportConnectionErrors(server, options);
-  const unfollow = server instanceof TlsServer ? follow(server, options) : undefined;
+  const unsubscribe = server instanceof TlsServer ? follow(server, options) : undefined;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.address, resolve);
@@ -72,7 +72,7 @@ export async function listen(options: HostOptions): Promise<Host> {
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        unfollow?.();
+        unsubscribe?.();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -98,9 +98,9 @@ function tls(options: HostOptions, onRequest: RequestListener): TlsServer {
 /** Reloads the TLS context on changes, so that new connections use the current certificate and client authority. */
 function follow(server: TlsServer, options: HostOptions): () => void {
   const renew = () => server.setSecureContext(secureContext(options));
-  const unfollow = [options.certificate?.onChange(renew), options.clientAuthority?.onChange(renew)];
+  const unsubscribe = [options.certificate?.onChange(renew), options.clientAuthority?.onChange(renew)];
   return () => {
-    for (const stop of unfollow) stop?.();
+    for (const stop of unsubscribe) stop?.();
   };
 }
 

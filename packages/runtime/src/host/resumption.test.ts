@@ -90,9 +90,9 @@ test('with client certificates no TLS 1.3 session is resumed, and a session does
   const { port } = host;
   const proxy = await visit(port, { pair });
   expect(proxy.body).toContain('verified=true name=front-proxy');
-  const stranger = await visit(port, {});
-  expect(stranger.body).toContain('verified=false');
-  for (const session of [stranger.session, proxy.session]) {
+  const unauthenticated = await visit(port, {});
+  expect(unauthenticated.body).toContain('verified=false');
+  for (const session of [unauthenticated.session, proxy.session]) {
     const resumed = await visit(port, session === undefined ? {} : { session });
     expect(resumed.reused).toBe(false);
     expect(resumed.body).toContain('verified=false');

@@ -1,4 +1,4 @@
-// Serves /healthz, /readyz and /metrics on one port. Plain text without authentication, because nothing is secret.
+// Serves /healthz, /livez, /readyz and /metrics on one port. Plain text without authentication, because nothing is secret.
 
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { METRICS_CONTENT_TYPE } from '../metrics/text.ts';
@@ -15,8 +15,8 @@ export function statusHandler({ health, readiness, metrics }: StatusOptions): Ht
   const readyz = () => {
     const { ready, problems } = readiness();
     // The process can be ready despite problems, because other controllers work. The response lists the problems anyway.
-    const words = problems.map((problem) => `${problem}\n`).join('');
-    return text(ready ? 200 : 503, `${ready ? 'ok' : 'not ready'}\n${words}`);
+    const lines = problems.map((problem) => `${problem}\n`).join('');
+    return text(ready ? 200 : 503, `${ready ? 'ok' : 'not ready'}\n${lines}`);
   };
   const healthz = () => {
     const problem = health?.();

@@ -45,7 +45,7 @@ const peer: Peer = { verified: false, headers: () => [], headerNames: () => [] }
 const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
 
 function setup(
-  judge: (request: AdmissionRequest) => Promise<AdmissionAnswer> | AdmissionAnswer,
+  reviewFunction: (request: AdmissionRequest) => Promise<AdmissionAnswer> | AdmissionAnswer,
   phase: AdmissionFunction['phase'] = 'validating',
 ) {
   const clock = new VirtualClock();
@@ -54,7 +54,7 @@ function setup(
     name: 'jobs',
     resources: ['jobs.batch', 'jobs.batch/status'],
     phase,
-    review: judge,
+    review: reviewFunction,
   };
   const { handle } = webhookHandler({
     functions: [fn],

@@ -121,10 +121,10 @@ async function review(options: WebhookOptions, { fn, request, total }: Reviewing
   try {
     const body = request.body ?? new Uint8Array();
     requireFewValues(body);
-    const asked = parseReview(parseBytes(body));
-    const answer = await within(options, () => judge(fn, asked));
+    const admission = parseReview(parseBytes(body));
+    const answer = await within(options, () => runReview(fn, admission));
     total.with(fn.name, answer.allowed ? 'allowed' : 'denied').inc();
-    return json(buildReview(asked, answer));
+    return json(buildReview(admission, answer));
   } catch (error) {
     total.with(fn.name, 'error').inc();
     options.log.warn({ webhook: fn.name, error: asError(error) }, 'review failed');
@@ -132,7 +132,7 @@ async function review(options: WebhookOptions, { fn, request, total }: Reviewing
   }
 }
 
-async function judge(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionAnswer> {
+async function runReview(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionAnswer> {
   const { group, resource } = request.resource;
   const plain = group === '' ? resource : `${resource}.${group}`;
   const target = request.subResource === undefined ? plain : `${plain}/${request.subResource}`;

@@ -14,11 +14,11 @@ const USUAL = seconds(1);
 
 export function parseScript(key: string, text: string | undefined): Script {
   if (text === undefined) return { kind: 'succeed', after: USUAL };
-  const words = text.trim();
-  if (words === 'never') return { kind: 'never' };
-  if (words.startsWith('error:'))
-    return { kind: 'fail', message: words.slice('error:'.length).trim() || 'failed as told', after: USUAL };
-  const nanos = readGoDuration(words);
+  const trimmed = text.trim();
+  if (trimmed === 'never') return { kind: 'never' };
+  if (trimmed.startsWith('error:'))
+    return { kind: 'fail', message: trimmed.slice('error:'.length).trim() || 'failed as told', after: USUAL };
+  const nanos = readGoDuration(trimmed);
   if (nanos === undefined || nanos < 0n)
     return {
       kind: 'invalid',

@@ -13,7 +13,7 @@ const job = (finish: string | undefined, more: Partial<Job> = {}): Job => ({
   spec: {},
   ...more,
 });
-const said = (type: string, seconds = 0): Condition => ({
+const interim = (type: string, seconds = 0): Condition => ({
   type,
   status: 'True',
   lastTransitionTime: time(seconds),
@@ -72,12 +72,12 @@ const rules: Record<string, [Job, number, object]> = {
     }),
   ],
   'sets Complete after SuccessCriteriaMet': [
-    running('succeeded after 5s', { conditions: [said('SuccessCriteriaMet', 5)] }),
+    running('succeeded after 5s', { conditions: [interim('SuccessCriteriaMet', 5)] }),
     6,
     {
       kind: 'write',
       status: {
-        conditions: [said('SuccessCriteriaMet', 5), condition('Complete', 6, SUCCESS)],
+        conditions: [interim('SuccessCriteriaMet', 5), condition('Complete', 6, SUCCESS)],
         completionTime: time(6),
       },
     },
@@ -91,25 +91,25 @@ const rules: Record<string, [Job, number, object]> = {
     },
   ],
   'sets Failed without a completionTime after FailureTarget': [
-    running('failed after 1m', { conditions: [said('FailureTarget', 60)] }),
+    running('failed after 1m', { conditions: [interim('FailureTarget', 60)] }),
     60,
     {
       kind: 'write',
-      status: { conditions: [said('FailureTarget', 60), condition('Failed', 60, FAILURE)] },
+      status: { conditions: [interim('FailureTarget', 60), condition('Failed', 60, FAILURE)] },
     },
   ],
   'does nothing for a complete Job': [
-    running('failed after 1m', { conditions: [said('Complete')] }),
+    running('failed after 1m', { conditions: [interim('Complete')] }),
     60,
     nothing,
   ],
   'does nothing for a failed Job': [
-    running('succeeded after 1m', { conditions: [said('Failed')] }),
+    running('succeeded after 1m', { conditions: [interim('Failed')] }),
     60,
     nothing,
   ],
   'does nothing for a Job with another interim condition': [
-    running('succeeded after 1m', { conditions: [said('FailureTarget')] }),
+    running('succeeded after 1m', { conditions: [interim('FailureTarget')] }),
     60,
     nothing,
   ],

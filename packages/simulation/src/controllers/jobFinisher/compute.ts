@@ -40,17 +40,17 @@ const isTrue = (status: JobStatus, type: string): boolean =>
 
 export function computeJobStep(job: Job, now: Instant): JobStep {
   const { metadata, spec = {}, status = {} } = job;
-  const wish = parseFinish(metadata);
-  if (wish === 'none' || metadata.deletionTimestamp !== undefined) return NOTHING;
-  if ('problem' in wish) return { kind: 'invalid', problem: wish.problem };
+  const requested = parseFinish(metadata);
+  if (requested === 'none' || metadata.deletionTimestamp !== undefined) return NOTHING;
+  if ('problem' in requested) return { kind: 'invalid', problem: requested.problem };
   if (isTrue(status, 'Complete') || isTrue(status, 'Failed') || spec.suspend === true) return NOTHING;
   if (status.startTime === undefined) return { kind: 'write', status: started(job, now) };
-  const ending = ENDINGS[wish.result];
+  const ending = ENDINGS[requested.result];
   if (isTrue(status, ending.interim)) return { kind: 'write', status: ended(status, ending, now) };
   if (DECIDED.some((type) => isTrue(status, type))) return NOTHING;
-  const until = plus(parseTime(status.startTime), wish.after);
+  const until = plus(parseTime(status.startTime), requested.after);
   return isDue(until, now)
-    ? { kind: 'write', status: decided(job, wish.result, now) }
+    ? { kind: 'write', status: decided(job, requested.result, now) }
     : { kind: 'wait', until };
 }
 

@@ -32,7 +32,7 @@ describe('computeRole', () => {
     ],
     ['terminating', ENDING, 'none'],
     ['ending, owned', { ...ENDING, ownerReferences: [ref('a')] }, 'none'],
-    ['ending, held by others', { ...ENDING, finalizers: ['x.dev/hold'] }, 'none'],
+    ['terminating, held by another finalizer', { ...ENDING, finalizers: ['x.dev/hold'] }, 'none'],
     [
       'terminating in the foreground',
       { ...ENDING, finalizers: ['x.dev/hold', FOREGROUND] },

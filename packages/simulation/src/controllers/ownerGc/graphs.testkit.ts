@@ -150,13 +150,13 @@ export class Bench {
   /** The remaining objects once nothing changes any more. `pause` lets the collector run for half a second. */
   async atRest(count: number, pause: () => Promise<unknown>): Promise<string[][]> {
     let before = '';
-    for (let quiet = 0; ; ) {
+    for (let unchanged = 0; ; ) {
       await pause();
       const left = await this.survivors(count);
       const now = JSON.stringify(left);
-      quiet = now === before ? quiet + 1 : 0;
+      unchanged = now === before ? unchanged + 1 : 0;
       before = now;
-      if (quiet === 6) return left;
+      if (unchanged === 6) return left;
     }
   }
 

@@ -8,11 +8,11 @@ export interface Shape extends Graph {
 }
 
 const shape = (objects: string, deletes: string, left: string): Shape => ({
-  objects: words(objects),
-  deletes: words(deletes),
-  left: words(left).sort(),
+  objects: splitLines(objects),
+  deletes: splitLines(deletes),
+  left: splitLines(left).sort(),
 });
-const words = (text: string): string[] =>
+const splitLines = (text: string): string[] =>
   text
     .split(';')
     .map((part) => part.trim())

@@ -28,7 +28,7 @@ const running = (finish: string): Pod =>
     ],
   });
 const nothing = { kind: 'nothing' };
-const said = (type: string, status: string, seconds: number, reason?: string) => ({
+const condition = (type: string, status: string, seconds: number, reason?: string) => ({
   type,
   status,
   lastProbeTime: null,
@@ -49,9 +49,9 @@ describe('computePodStep', () => {
           phase: 'Running',
           startTime: time(1),
           conditions: [
-            said('Initialized', 'True', 1),
-            said('Ready', 'True', 1),
-            said('ContainersReady', 'True', 1),
+            condition('Initialized', 'True', 1),
+            condition('Ready', 'True', 1),
+            condition('ContainersReady', 'True', 1),
           ],
           containerStatuses: [
             expect.objectContaining({ name: 'c', ready: true, state: { running: { startedAt: time(1) } } }),
@@ -70,9 +70,9 @@ describe('computePodStep', () => {
           phase: 'Succeeded',
           conditions: [
             { type: 'PodScheduled', status: 'True' },
-            said('Initialized', 'True', 0, 'PodCompleted'),
-            said('Ready', 'False', 5, 'PodCompleted'),
-            said('ContainersReady', 'False', 5, 'PodCompleted'),
+            condition('Initialized', 'True', 0, 'PodCompleted'),
+            condition('Ready', 'False', 5, 'PodCompleted'),
+            condition('ContainersReady', 'False', 5, 'PodCompleted'),
           ],
           containerStatuses: [
             expect.objectContaining({

@@ -26,15 +26,15 @@ const ENDINGS: Readonly<Record<Finish['result'], Ending>> = {
 
 export function computePodStep(pod: Pod, now: Instant): PodStep {
   const { metadata, status = {} } = pod;
-  const wish = parseFinish(metadata);
-  if (wish === 'none' || metadata.deletionTimestamp !== undefined) return NOTHING;
-  if ('problem' in wish) return { kind: 'invalid', problem: wish.problem };
+  const requested = parseFinish(metadata);
+  if (requested === 'none' || metadata.deletionTimestamp !== undefined) return NOTHING;
+  if ('problem' in requested) return { kind: 'invalid', problem: requested.problem };
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return NOTHING;
   if (status.startTime === undefined || status.phase !== 'Running')
     return { kind: 'write', status: running(pod, status.startTime ?? formatTime(now), now) };
-  const until = plus(parseTime(status.startTime), wish.after);
+  const until = plus(parseTime(status.startTime), requested.after);
   return isDue(until, now)
-    ? { kind: 'write', status: ended(pod, ENDINGS[wish.result], now) }
+    ? { kind: 'write', status: ended(pod, ENDINGS[requested.result], now) }
     : { kind: 'wait', until };
 }
 
