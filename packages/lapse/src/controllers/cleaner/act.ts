@@ -7,7 +7,7 @@ import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import { Cleaner } from '#api/cleaner';
 import { outcomeOf } from '#deletion/deletion';
 import type { Acting } from './actor.ts';
-import type { Verdict } from './compute.ts';
+import type { ConditionResult } from './compute.ts';
 import { type Decision, decide } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import type { Gathered } from './gather.ts';
@@ -26,7 +26,7 @@ export interface Act {
   readonly actor: Acting;
   readonly gathered: Gathered;
   /** Called when a condition is not true for the objects read from the API server. */
-  readonly notTrue: (verdict: Verdict, found: readonly Found[]) => Promise<Outcome>;
+  readonly notTrue: (conditionResult: ConditionResult, found: readonly Found[]) => Promise<Outcome>;
 }
 
 const HOLD: Millis = seconds(30);
@@ -48,7 +48,7 @@ export async function act(acting: Act): Promise<Outcome> {
     case 'not':
       return notNow(acting, decision);
     case 'notTrue':
-      return acting.notTrue(decision.verdict, decision.found);
+      return acting.notTrue(decision.conditionResult, decision.found);
     case 'nothing':
       return nothingToDelete(acting, decision);
     case 'delete':
@@ -98,7 +98,7 @@ async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Ou
 
 /** Records the decision in status first, then deletes. */
 async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
-  const { record, found, verdict } = decision;
+  const { record, found, conditionResult } = decision;
   const what = describeDecision(record);
   if (isDry(acting)) return wouldDelete(acting, what, decision);
   const { pass, context, cleaner } = acting.reporter;
@@ -107,7 +107,7 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
     reason: 'Deleting',
     message: `deleting ${what}`,
     shown: shownOf(found),
-    evaluations: verdict.outcomes,
+    evaluations: conditionResult.outcomes,
     deletion: signed,
   });
   if (written.kind === 'lost') return again('changed while deciding');
@@ -122,12 +122,17 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
 function wouldDelete(
   { reporter, meaning, gathered }: Act,
   what: string,
-  { found, verdict }: { readonly found: readonly Found[]; readonly verdict: Verdict },
+  { found, conditionResult }: { readonly found: readonly Found[]; readonly conditionResult: ConditionResult },
 ): Promise<Outcome> {
   const { pass, cleaner } = reporter;
   const message = `all conditions are true: would delete ${what} (dry run)`;
   if (readyOf(cleaner)?.message !== message)
     pass.event(cleaner, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note: message });
-  const report: Report = { reason: 'DryRun', message, shown: shownOf(found), evaluations: verdict.outcomes };
+  const report: Report = {
+    reason: 'DryRun',
+    message,
+    shown: shownOf(found),
+    evaluations: conditionResult.outcomes,
+  };
   return reporter.later(meaning, gathered.key, report);
 }

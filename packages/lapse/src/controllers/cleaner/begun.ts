@@ -2,20 +2,20 @@
 // before a crash may not be noted, so a missing target counts too.
 
 import type { DeletionRecord } from '#api/cleaner';
-import { getMetadata, type Hands } from './hands.ts';
+import { type AuthorizedClient, getMetadata } from './hands.ts';
 import { readRecorded } from './helmStorage.ts';
 import { kindOf } from './record.ts';
 
-export async function hasBegun(record: DeletionRecord, hands: Hands): Promise<boolean> {
+export async function hasBegun(record: DeletionRecord, authorized: AuthorizedClient): Promise<boolean> {
   if (record.startedAt !== undefined) return true;
   for (const target of record.targets) {
-    const read = await getMetadata(hands, kindOf(target), target.name);
+    const read = await getMetadata(authorized, kindOf(target), target.name);
     if (read.kind !== 'read') continue;
     const { uid, deletionTimestamp } = read.value?.metadata ?? {};
     if (uid !== target.uid || deletionTimestamp !== undefined) return true;
   }
   if (record.helm === undefined) return false;
-  const storage = await readRecorded(hands, record.helm);
+  const storage = await readRecorded(authorized, record.helm);
   if (storage.kind !== 'read') return false;
   const uids = new Set(storage.value.map(({ uid }) => uid));
   return record.helm.storage.some(({ uid }) => !uids.has(uid));

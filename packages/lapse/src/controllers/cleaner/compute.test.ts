@@ -119,9 +119,9 @@ describe('evaluation of conditions', () => {
   test('reports a condition that exceeds its cost budget as an error and still evaluates the others', async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => i);
     const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
-    const verdict = await judge([nested, 'true'], { l: items });
-    expect(verdict.result).toBe('budget');
-    expect(verdict.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
+    const conditionResult = await judge([nested, 'true'], { l: items });
+    expect(conditionResult.result).toBe('budget');
+    expect(conditionResult.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
   });
   test('yields to other work between sixteen expensive conditions', async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => i);
@@ -133,9 +133,9 @@ describe('evaluation of conditions', () => {
       if (!over) setImmediate(turn);
     };
     setImmediate(turn);
-    const verdict = await judge(nested, { l: items });
+    const conditionResult = await judge(nested, { l: items });
     over = true;
-    expect(verdict.result).toBe('budget');
+    expect(conditionResult.result).toBe('budget');
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
@@ -356,13 +356,13 @@ describe('the first evaluation that finds all conditions true', () => {
       'is unknown when no time makes them true',
       'time < time',
       true,
-      { kind: 'unknown', verdict: { result: 'false' } },
+      { kind: 'unknown', conditionResult: { result: 'false' } },
     ],
     [
       'does not exist when a condition has an error',
       '[1][5] == 1',
       true,
-      { kind: 'broken', verdict: { result: 'error' } },
+      { kind: 'broken', conditionResult: { result: 'error' } },
     ],
     [
       'is found period by period when the conditions are true only for a while',

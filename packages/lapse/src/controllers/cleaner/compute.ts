@@ -36,7 +36,7 @@ export function computeGate(cleaner: Cleaner, ttl: Millis, now: Instant): Gate {
   return isDue(until, now) ? { kind: 'open', since: until } : { kind: 'waiting', until };
 }
 
-export interface Verdict {
+export interface ConditionResult {
   readonly outcomes: readonly ConditionOutcome[];
   /** `true` only if every condition is true. */
   readonly result: 'true' | 'false' | 'error' | 'budget';
@@ -53,7 +53,7 @@ export async function evaluate(
   conditions: readonly Program[],
   bindings: Bindings,
   now: Instant,
-): Promise<Verdict> {
+): Promise<ConditionResult> {
   const bound = { ...bindings, [TIME]: timestampFromMillis(now) };
   const outcomes: ConditionOutcome[] = [];
   let left = COST_ALL;
@@ -96,7 +96,10 @@ function outcomeOf(evaluation: Evaluation, program: Program): Omit<ConditionOutc
 }
 
 /** The message about an evaluation in which not all conditions are true. */
-export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: Verdict['result']): string {
+export function describeOutcomes(
+  outcomes: readonly ConditionOutcome[],
+  result: ConditionResult['result'],
+): string {
   const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
   const first = outcomes.find(({ outcome }) => outcome === 'error');
   if (result !== 'false' && first !== undefined)
@@ -106,7 +109,7 @@ export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: 
     : `${untrue} of ${outcomes.length} conditions are not true`;
 }
 
-export interface LookOptions {
+export interface NextEvaluationOptions {
   readonly period: Millis;
   /** The author declares that conditions stay true once they are, and the objects they read are watched. */
   readonly monotonic: boolean;
@@ -114,7 +117,7 @@ export interface LookOptions {
   readonly maxSleep?: Millis;
 }
 
-export interface NextLook {
+export interface NextEvaluation {
   readonly at: Instant;
   /** For logs and tests. */
   readonly why: 'period' | 'found' | 'sleep limit' | 'not monotonic';
@@ -138,8 +141,8 @@ export function computeNextLook(
   conditions: readonly Program[],
   bindings: Bindings,
   now: Instant,
-  { period, monotonic, maxSleep }: LookOptions,
-): NextLook {
+  { period, monotonic, maxSleep }: NextEvaluationOptions,
+): NextEvaluation {
   const byPeriod = plus(now, period);
   if (!monotonic) return { at: byPeriod, why: 'period', evaluations: 0 };
   const step = millis(Math.max(period, SHORTEST_STEP));
@@ -160,14 +163,14 @@ export function computeNextLook(
 }
 
 /** Limit of evaluations ahead of time. There may be years between two of them. */
-const MOST_LOOKS = 64;
+const MAX_EVALUATIONS = 64;
 
 export type Ahead =
   | { readonly kind: 'true'; readonly at: Instant }
   /** A condition cannot be evaluated at that time. */
-  | { readonly kind: 'broken'; readonly verdict: Verdict }
+  | { readonly kind: 'broken'; readonly conditionResult: ConditionResult }
   /** No time is known at which all conditions are true. */
-  | { readonly kind: 'unknown'; readonly verdict: Verdict };
+  | { readonly kind: 'unknown'; readonly conditionResult: ConditionResult };
 
 /**
  * The first evaluation that finds all conditions true, if only time passes. Simulates the evaluations from `from`
@@ -177,19 +180,19 @@ export async function computeFirstTrue(
   conditions: readonly Program[],
   bindings: Bindings,
   from: Instant,
-  options: LookOptions,
+  options: NextEvaluationOptions,
 ): Promise<Ahead> {
   let at = from;
-  let verdict = await evaluate(conditions, bindings, at);
-  for (let looks = 0; looks < MOST_LOOKS; looks++) {
-    if (verdict.result === 'true') return { kind: 'true', at };
-    if (verdict.result !== 'false') return { kind: 'broken', verdict };
+  let conditionResult = await evaluate(conditions, bindings, at);
+  for (let looks = 0; looks < MAX_EVALUATIONS; looks++) {
+    if (conditionResult.result === 'true') return { kind: 'true', at };
+    if (conditionResult.result !== 'false') return { kind: 'broken', conditionResult };
     const next = nextUseful(conditions, bindings, at, options);
     if (next === undefined) break;
     at = next;
-    verdict = await evaluate(conditions, bindings, at);
+    conditionResult = await evaluate(conditions, bindings, at);
   }
-  return { kind: 'unknown', verdict };
+  return { kind: 'unknown', conditionResult };
 }
 
 /** The next evaluation whose result may differ. Undefined when no such time is known. */
@@ -197,7 +200,7 @@ function nextUseful(
   conditions: readonly Program[],
   bindings: Bindings,
   now: Instant,
-  options: LookOptions,
+  options: NextEvaluationOptions,
 ): Instant | undefined {
   const { period, monotonic } = options;
   const { at, why } = computeNextLook(conditions, bindings, now, { period, monotonic: true });

@@ -7,9 +7,9 @@ import type { Pass } from '@lapse/runtime/pass';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
 import type { Need } from '#deletion/rights';
 import { type Acting, authorOf } from './actor.ts';
-import { evaluate, type Verdict } from './compute.ts';
+import { type ConditionResult, evaluate } from './compute.ts';
 import type { Context } from './context.ts';
-import type { Hands } from './hands.ts';
+import type { AuthorizedClient } from './hands.ts';
 import { planRelease } from './helm.ts';
 import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
 import { findUnrecorded, listWith } from './helmUnrecorded.ts';
@@ -24,13 +24,13 @@ export type Decision =
   /** No decision: the reason to report and, if known, when to evaluate again. */
   | { readonly kind: 'not'; readonly reason: Reason; readonly message: string; readonly until?: Instant }
   /** The cache was stale: at least one condition is not true for the objects on the API server. */
-  | { readonly kind: 'notTrue'; readonly verdict: Verdict; readonly found: readonly Found[] }
-  | { readonly kind: 'nothing'; readonly found: readonly Found[]; readonly verdict: Verdict }
+  | { readonly kind: 'notTrue'; readonly conditionResult: ConditionResult; readonly found: readonly Found[] }
+  | { readonly kind: 'nothing'; readonly found: readonly Found[]; readonly conditionResult: ConditionResult }
   | {
       readonly kind: 'delete';
       readonly record: DeletionRecord;
       readonly found: readonly Found[];
-      readonly verdict: Verdict;
+      readonly conditionResult: ConditionResult;
     };
 
 export interface Deciding {
@@ -49,7 +49,9 @@ const not = (reason: Reason, message: string, until?: Instant): Decision => ({
   ...(until === undefined ? {} : { until }),
 });
 
-export function handsOf(deciding: Pick<Deciding, 'pass' | 'context' | 'cleaner' | 'actor'>): Hands {
+export function authorizedClientOf(
+  deciding: Pick<Deciding, 'pass' | 'context' | 'cleaner' | 'actor'>,
+): AuthorizedClient {
   const { pass, context, cleaner, actor } = deciding;
   const { namespace = '' } = cleaner.metadata;
   return {
@@ -66,8 +68,8 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   const found = await readTargets(deciding);
   if (!Array.isArray(found)) return found;
   const { meaning, pass, cleaner } = deciding;
-  const verdict = await evaluate(meaning.conditions, bindingsOf(found), pass.now);
-  if (verdict.result !== 'true') return { kind: 'notTrue', verdict, found };
+  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), pass.now);
+  if (conditionResult.result !== 'true') return { kind: 'notTrue', conditionResult, found };
   const release = await readRelease(deciding, found);
   if (release.kind === 'not') return release;
   const parts: DecisionParts = {
@@ -81,8 +83,8 @@ export async function decide(deciding: Deciding): Promise<Decision> {
       'BudgetExceeded',
       `${count} deletions are more than the ${MOST_DELETIONS} that one decision may lead to`,
     );
-  if (count === 0) return { kind: 'nothing', found, verdict };
-  return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, verdict };
+  if (count === 0) return { kind: 'nothing', found, conditionResult };
+  return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, conditionResult };
 }
 
 /** The account or author in the record. */
@@ -117,7 +119,7 @@ async function readTargets(deciding: Deciding): Promise<Found[] | Decision> {
   for (const one of resolved) {
     if (!one.target.included && !one.target.delete) continue;
     if (boundCount(found) > MOST_BOUND) break;
-    const read = await fromServer(handsOf(deciding), one, context.options.bindSecretData);
+    const read = await fromServer(authorizedClientOf(deciding), one, context.options.bindSecretData);
     if (read.kind === 'forbidden') return not('Forbidden', read.why);
     if (read.kind === 'read') found.push(read.value);
     else if (one.target.included) return not('KindNotServed', `${one.kind.kind} is not served any more`);
@@ -144,18 +146,18 @@ async function readRelease(deciding: Deciding, found: readonly Found[]): Promise
   const { meaning, cleaner, pass } = deciding;
   const name = meaning.release;
   if (name === undefined) return { kind: 'absent' };
-  const hands = handsOf(deciding);
-  const read = await readStorage(hands, name);
+  const authorized = authorizedClientOf(deciding);
+  const read = await readStorage(authorized, name);
   if (read.kind === 'forbidden') return not('Forbidden', read.why) as ReleaseRead;
   if (read.kind === 'notServed') return { kind: 'absent' };
   if (read.value.length > MOST_REVISIONS)
     return not('BudgetExceeded', `the release ${name} has too many revisions`) as ReleaseRead;
   const self = cleaner.metadata.name ?? '';
-  const release = { name, namespace: hands.namespace };
+  const release = { name, namespace: authorized.namespace };
   const plan = await planRelease(read.value, release, self, pass.now);
   switch (plan.kind) {
     case 'absent': {
-      const unrecorded = await findUnrecorded(release, found, listWith(hands));
+      const unrecorded = await findUnrecorded(release, found, listWith(authorized));
       if (unrecorded === undefined) return { kind: 'absent' };
       return not('HelmDriverNotSupported', unrecorded) as ReleaseRead;
     }

@@ -19,8 +19,8 @@ import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner'
 import { outcomeOf } from '#deletion/deletion';
 import { type Acting, authorOf } from './actor.ts';
 import type { Context } from './context.ts';
-import { handsOf } from './decide.ts';
-import { deleteObject, type Hands } from './hands.ts';
+import { authorizedClientOf } from './decide.ts';
+import { type AuthorizedClient, deleteObject } from './hands.ts';
 import type { Uninstalled } from './helm.ts';
 import { announceUninstalled, describeIncomplete, uninstallRecorded } from './helmDeletion.ts';
 import type { DiscardedBecause } from './metrics.ts';
@@ -74,8 +74,8 @@ export class Deletion {
     if (!(await records.isAuthentic(this.#cleaner, this.#record))) return this.#discardForged();
     if (!isBelievable(this.#record, this.#cleaner, actors.accountOf(this.#cleaner)))
       return this.#discard('impossible', 'this Cleaner cannot have led to it');
-    const verdict = await this.#context.guard.check();
-    if (verdict.kind !== 'good')
+    const clockCheck = await this.#context.guard.check();
+    if (clockCheck.kind !== 'good')
       return new Reporter(this.#pass, this.#context, this.#cleaner).unavailable(
         'ClockUnknown',
         CLOCK_UNKNOWN,
@@ -87,7 +87,7 @@ export class Deletion {
       return this.#discard('author changed', 'the Cleaner has another author now');
     this.#actor = actor;
     const outdated = computeOutdated(this.#record, this.#cleaner, this.#pass.now);
-    if (outdated !== undefined && !(await this.#progress.hasBegun(this.#hands(actor))))
+    if (outdated !== undefined && !(await this.#progress.hasBegun(this.#authorized(actor))))
       return this.#discard('outdated', outdated);
     const refusal = await actors.refusalOfRecord(actor, this.#record, this.#pass.key.namespace ?? '');
     return refusal === undefined ? this.carryOut(actor) : this.#stuck('Forbidden', refusal);
@@ -121,12 +121,12 @@ export class Deletion {
     return again('decision given up');
   }
 
-  #hands(actor: Acting): Hands {
-    return handsOf({ pass: this.#pass, context: this.#context, cleaner: this.#cleaner, actor });
+  #authorized(actor: Acting): AuthorizedClient {
+    return authorizedClientOf({ pass: this.#pass, context: this.#context, cleaner: this.#cleaner, actor });
   }
 
   async #deleteTargets(actor: Acting): Promise<Outcome | undefined> {
-    const hands = this.#hands(actor);
+    const authorized = this.#authorized(actor);
     const done = this.#progress.done().uids;
     for (const target of this.#record.targets) {
       if (done.has(target.uid)) continue;
@@ -136,7 +136,7 @@ export class Deletion {
       const refusal = await this.#context.actors.refusalTo(actor, 'delete', kindOf(target), key);
       if (refusal !== undefined) return this.#stuck('Forbidden', refusal);
       if (!this.#progress.isWanted()) return settled();
-      const answer = await deleteObject(hands, kindOf(target), target);
+      const answer = await deleteObject(authorized, kindOf(target), target);
       switch (answer.kind) {
         case 'deleted':
           await this.#progress.noteDeleted('target');
@@ -176,7 +176,7 @@ export class Deletion {
       context: this.#context,
       progress: this.#progress,
       actor,
-      hands: this.#hands(actor),
+      authorized: this.#authorized(actor),
       heldUntil: (uid) => this.#heldUntil(uid),
     });
     if (this.#progress.lost) return again('changed while deleting');
@@ -236,7 +236,7 @@ export class Deletion {
    */
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
     const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
-    const report: Report = (await this.#progress.hasBegun(this.#actor && this.#hands(this.#actor)))
+    const report: Report = (await this.#progress.hasBegun(this.#actor && this.#authorized(this.#actor)))
       ? {
           ...this.#progress.kept(),
           reason,

@@ -10,7 +10,7 @@ import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#d
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
 import { cleanerController, createActors } from './controller.ts';
-import { foreseeCleaners } from './foresee.ts';
+import { forecastCleaners } from './foresee.ts';
 import { cleanerCheck } from './ownRights.ts';
 
 const SECTION = 'cleaner';
@@ -150,7 +150,7 @@ export const cleanerFamily: Family = {
   foresight: {
     foresee(outlook) {
       const section = outlook.configuration[SECTION] as unknown as Section;
-      return foreseeCleaners(outlook, {
+      return forecastCleaners(outlook, {
         bindSecretData: section.bindSecretData,
         helmPurgeIncomplete: section.helm.purgeIncomplete,
         requireAuthor: section.requireAuthor,

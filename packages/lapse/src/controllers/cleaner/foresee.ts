@@ -17,7 +17,12 @@ import {
 import { computeStanding } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
-import { type Doomed, type DoomedObjects, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
+import {
+  findObjectsToDelete,
+  type ObjectsToDelete,
+  type ObjectToDelete,
+  recordedObjectsToDelete,
+} from './foreseeDoomed.ts';
 import { type Around, type CleanerRules, findTargets } from './foreseeTargets.ts';
 import { countDeletions, MOST_DELETIONS } from './record.ts';
 import { periodOf } from './reporter.ts';
@@ -32,30 +37,30 @@ type Finding =
 
 type Ending = Extract<Finding, { kind: 'ends' }>;
 
-export async function* foreseeCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
+export async function* forecastCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
   const { snapshot, namespace } = outlook;
   if (!isServed(snapshot, Cleaner)) return;
   const source = { kind: Cleaner, ...(namespace === undefined ? {} : { namespace }) };
   // Uses `list`, not `each`: `each` may return only the objects in question, but any Cleaner may delete them.
   for (const cleaner of await snapshot.list(source))
     try {
-      yield* foreseeOne({ outlook, rules, cleaner });
+      yield* forecastOne({ outlook, rules, cleaner });
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       yield* tell(cleaner, { kind: 'held', because: error.message }, []);
     }
 }
 
-async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
+async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
   const { cleaner, outlook } = looking;
   if (cleaner.metadata.deletionTimestamp !== undefined)
     return yield* tell(cleaner, { kind: 'held', because: describeLingering(cleaner) }, []);
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
-    const doomed = await recordedDoomed(looking, record);
+    const toDelete = await recordedObjectsToDelete(looking, record);
     const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: outlook.now, because };
-    return yield* tell(cleaner, finding, doomed);
+    return yield* tell(cleaner, finding, toDelete);
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid') {
@@ -68,15 +73,15 @@ async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
   const { found } = targets;
   const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
   const at = finding.kind === 'ends' ? finding.at : outlook.now;
-  const doomed = await findDoomed(looking, meaning, found, at);
-  yield* tellAll(looking, settle(finding, meaning, doomed), doomed);
+  const toDelete = await findObjectsToDelete(looking, meaning, found, at);
+  yield* statementsOnAll(looking, settle(finding, meaning, toDelete), toDelete);
 }
 
 /** An uninstall that left objects is retried at the next evaluation. */
 function incompleteRelease(cleaner: Cleaner): Finding | undefined {
   const ready = readyOf(cleaner);
   if (ready?.reason !== 'HelmUninstallIncomplete') return undefined;
-  const next = nextLook(cleaner);
+  const next = nextEvaluation(cleaner);
   return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
 }
 
@@ -84,10 +89,10 @@ function incompleteRelease(cleaner: Cleaner): Finding | undefined {
  * Objects of the release that are left keep its records and the Cleaner, except where the operator configures
  * otherwise.
  */
-function* tellAll(
+function* statementsOnAll(
   { cleaner, rules }: Around,
   finding: Finding,
-  { objects, records, left }: DoomedObjects,
+  { objects, records, left }: ObjectsToDelete,
 ): Generator<Statement> {
   const rule = ruleOf(cleaner);
   for (const { object, why, as } of left)
@@ -95,7 +100,7 @@ function* tellAll(
   const unfinished = left.filter(({ as }) => as !== 'kept');
   if (finding.kind === 'held' || unfinished.length === 0 || rules.helmPurgeIncomplete)
     return yield* tell(cleaner, finding, [...objects, ...records]);
-  yield* tellEnds(rule, finding, objects);
+  yield* statementsOnDeletion(rule, finding, objects);
   const names = unfinished
     .slice(0, MOST_NAMED)
     .map(({ object: { kind, name }, why }) => `${kind}/${name} (${why})`);
@@ -107,11 +112,15 @@ function* tellAll(
 const MOST_NAMED = 5;
 
 /** The obstacles to a decision after all conditions are true. */
-function settle(finding: Finding, meaning: Meaning, doomed: Awaited<ReturnType<typeof findDoomed>>): Finding {
+function settle(
+  finding: Finding,
+  meaning: Meaning,
+  toDelete: Awaited<ReturnType<typeof findObjectsToDelete>>,
+): Finding {
   if (finding.kind === 'held') return finding;
   const { at, because } = finding;
-  if (doomed.problem !== undefined) return { kind: 'held', ...doomed.problem };
-  const count = countDeletions(doomed.parts);
+  if (toDelete.problem !== undefined) return { kind: 'held', ...toDelete.problem };
+  const count = countDeletions(toDelete.parts);
   if (count > MOST_DELETIONS)
     return {
       kind: 'held',
@@ -131,11 +140,11 @@ function missingRights({ cleaner, outlook, rules }: Around, meaning: Meaning): F
   const ready = readyOf(cleaner);
   const isAboutRights = ready?.reason === 'Forbidden' || ready?.reason === 'AuthorExpired';
   if (!isAboutRights || status?.observedGeneration !== metadata.generation) return undefined;
-  const next = nextLook(cleaner);
+  const next = nextEvaluation(cleaner);
   return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
 }
 
-const nextLook = ({ status }: Cleaner): Instant | undefined => {
+const nextEvaluation = ({ status }: Cleaner): Instant | undefined => {
   const at = parseTime(status?.nextScheduledEvaluation ?? '');
   return Number.isFinite(at) ? at : undefined;
 };
@@ -160,11 +169,11 @@ async function judge(
   if (ahead.kind === 'true') {
     return { kind: 'ends', at: ahead.at, because: `${ttl}; ${describeTrue(conditions.length)}` };
   }
-  const { outcomes, result } = ahead.verdict;
+  const { outcomes, result } = ahead.conditionResult;
   const be = conditions.length === 1 ? 'it is' : 'they are';
   const known = ahead.kind === 'broken' ? '' : `, and no time is known at which ${be}`;
   const because = `${ttl}; ${describeOutcomes(outcomes, result)}${known}`;
-  const until = nextLook(cleaner);
+  const until = nextEvaluation(cleaner);
   return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
 }
 
@@ -179,22 +188,26 @@ function describeTrue(conditions: number): string {
  */
 function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
   if ((cleaner.spec.conditions ?? []).length === 0) return since;
-  const next = nextLook(cleaner);
+  const next = nextEvaluation(cleaner);
   const isCurrent = cleaner.status?.observedGeneration === cleaner.metadata.generation;
   return next !== undefined && isCurrent && next > now ? next : now;
 }
 
 /** The same statement about every object to be deleted, and about the Cleaner, which is deleted last. */
-function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
+function* tell(
+  cleaner: Cleaner,
+  finding: Finding,
+  toDelete: readonly ObjectToDelete[],
+): Generator<Statement> {
   const rule = ruleOf(cleaner);
   const self = nameOf(Cleaner, cleaner);
   if (finding.kind === 'held') {
-    for (const { object, why } of doomed)
+    for (const { object, why } of toDelete)
       yield { ...finding, object, rule, because: `${why}: ${finding.because}` };
     yield { ...finding, object: self, rule };
     return;
   }
-  yield* tellEnds(rule, finding, doomed);
+  yield* statementsOnDeletion(rule, finding, toDelete);
   const { anyVersion: _, ...last } = endOf(rule, finding, {
     object: self,
     why: 'the Cleaner itself goes last',
@@ -204,11 +217,15 @@ function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): G
 
 const ruleOf = ({ metadata: { namespace, name } }: Cleaner): string => `Cleaner ${namespace}/${name}`;
 
-function* tellEnds(rule: string, finding: Ending, doomed: readonly Doomed[]): Generator<Statement> {
-  for (const one of doomed) yield endOf(rule, finding, one);
+function* statementsOnDeletion(
+  rule: string,
+  finding: Ending,
+  toDelete: readonly ObjectToDelete[],
+): Generator<Statement> {
+  for (const one of toDelete) yield endOf(rule, finding, one);
 }
 
-const endOf = (rule: string, { at, because }: Ending, { object, why }: Doomed): Ends => ({
+const endOf = (rule: string, { at, because }: Ending, { object, why }: ObjectToDelete): Ends => ({
   kind: 'ends',
   object,
   rule,

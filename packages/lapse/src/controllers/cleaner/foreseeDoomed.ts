@@ -20,21 +20,21 @@ import { type DecisionParts, recordTargets } from './record.ts';
 import type { Found } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
 
-export interface Doomed {
+export interface ObjectToDelete {
   readonly object: ObjectName;
   readonly why: string;
 }
 
 /** An object of the release that is not deleted with it. */
-export interface Left extends Doomed {
+export interface Left extends ObjectToDelete {
   /** `kept`: the chart sets the resource policy. `forbidden`: the actor may not delete it. */
   readonly as: 'kept' | 'notOwned' | 'forbidden';
 }
 
-export interface DoomedObjects {
-  readonly objects: readonly Doomed[];
+export interface ObjectsToDelete {
+  readonly objects: readonly ObjectToDelete[];
   /** Helm's records of the release. */
-  readonly records: readonly Doomed[];
+  readonly records: readonly ObjectToDelete[];
   readonly left: readonly Left[];
   readonly parts: DecisionParts;
   /** Set if the release cannot be uninstalled. */
@@ -42,12 +42,12 @@ export interface DoomedObjects {
 }
 
 /** Evaluated at the time of the decision. */
-export async function findDoomed(
+export async function findObjectsToDelete(
   around: Around,
   meaning: Meaning,
   found: readonly Found[],
   at: Instant,
-): Promise<DoomedObjects> {
+): Promise<ObjectsToDelete> {
   const targets = recordTargets(found);
   const uids = new Set(targets.map(({ uid }) => uid));
   const objects = found.flatMap(({ target, kind, objects: all }) =>
@@ -59,17 +59,17 @@ export async function findDoomed(
           .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` }))
       : [],
   );
-  const doomed = { objects, records: [], left: [], parts: { targets } };
-  if (meaning.release === undefined) return doomed;
-  return addRelease(around, doomed, { name: meaning.release, found }, at);
+  const toDelete = { objects, records: [], left: [], parts: { targets } };
+  if (meaning.release === undefined) return toDelete;
+  return addRelease(around, toDelete, { name: meaning.release, found }, at);
 }
 
 async function addRelease(
   around: Around,
-  doomed: DoomedObjects,
+  toDelete: ObjectsToDelete,
   { name, found }: { readonly name: string; readonly found: readonly Found[] },
   at: Instant,
-): Promise<DoomedObjects> {
+): Promise<ObjectsToDelete> {
   const { snapshot } = around.outlook;
   const { namespace = '', name: self = '' } = around.cleaner.metadata;
   const release = { name, namespace };
@@ -80,22 +80,22 @@ async function addRelease(
       const because = await findUnrecorded(release, found, (kind, labelSelector) =>
         snapshot.list({ kind, namespace, labelSelector }),
       );
-      return { ...doomed, ...(because === undefined ? {} : { problem: { because } }) };
+      return { ...toDelete, ...(because === undefined ? {} : { problem: { because } }) };
     }
     case 'busy':
       return {
-        ...doomed,
+        ...toDelete,
         problem: { because: `the release ${name} is ${plan.status}`, until: plan.until },
       };
     case 'corrupt':
-      return { ...doomed, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
+      return { ...toDelete, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
     case 'uninstall': {
       const { owned, left } = await releaseObjects(around, plan.steps, release);
       return {
-        objects: [...doomed.objects, ...owned],
+        objects: [...toDelete.objects, ...owned],
         records,
         left,
-        parts: { ...doomed.parts, release: { name, steps: plan.steps } },
+        parts: { ...toDelete.parts, release: { name, steps: plan.steps } },
       };
     }
     default:
@@ -107,7 +107,7 @@ async function addRelease(
 async function readRecords(
   snapshot: Snapshot,
   { name, namespace }: ReleaseKey,
-): Promise<{ stored: readonly Stored[]; records: readonly Doomed[] }> {
+): Promise<{ stored: readonly Stored[]; records: readonly ObjectToDelete[] }> {
   for (const [driver, kind] of [
     ['secret', Secret as Kind],
     ['configmap', ConfigMap as Kind],
@@ -125,10 +125,10 @@ async function releaseObjects(
   around: Around,
   { removals }: UninstallSteps,
   release: ReleaseKey,
-): Promise<{ readonly owned: readonly Doomed[]; readonly left: readonly Left[] }> {
+): Promise<{ readonly owned: readonly ObjectToDelete[]; readonly left: readonly Left[] }> {
   const { snapshot } = around.outlook;
   const subject = subjectOf(around);
-  const owned: Doomed[] = [];
+  const owned: ObjectToDelete[] = [];
   const left: Left[] = [];
   for (const object of removals) {
     const kind = findKind(snapshot, object);
@@ -164,10 +164,10 @@ async function findLive(
 }
 
 /** The objects in the record of a decision that is being carried out. */
-export async function recordedDoomed(
+export async function recordedObjectsToDelete(
   { outlook, cleaner }: Around,
   record: DeletionRecord,
-): Promise<Doomed[]> {
+): Promise<ObjectToDelete[]> {
   const { served } = outlook.snapshot;
   const { namespace = '' } = cleaner.metadata;
   return record.targets.flatMap(({ group, version, resource, name, uid }) => {

@@ -5,7 +5,7 @@ import type { Discovery } from '@lapse/kube/client/discovery';
 import type { DynamicView, Pass } from '@lapse/runtime/pass';
 import type { Cleaner } from '#api/cleaner';
 import type { Context } from './context.ts';
-import { type Hands, tell } from './hands.ts';
+import { type AuthorizedClient, tell } from './hands.ts';
 import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
 import { isDecisive, type Meaning, type Target } from './spec.ts';
 import {
@@ -40,7 +40,7 @@ export type Gathering =
       readonly kind: 'gathered';
       readonly key: string;
       /** Reads the objects that cannot be watched. */
-      complete(hands: Hands): Promise<Gathered>;
+      complete(authorized: AuthorizedClient): Promise<Gathered>;
     };
 
 export async function gather(
@@ -138,10 +138,10 @@ function gatherFrom(
   return {
     kind: 'gathered',
     key,
-    async complete(hands) {
+    async complete(authorized) {
       const found = [...cached];
       for (const one of unwatched) {
-        const read = await fromServer(hands, one, context.options.bindSecretData);
+        const read = await fromServer(authorized, one, context.options.bindSecretData);
         if (read.kind === 'read') found.push(read.value);
         else {
           const forbidden = read.kind === 'forbidden' ? read.why : `${one.kind.kind} is not served`;

@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 
-export interface Hands {
+export interface AuthorizedClient {
   readonly client: Client;
   readonly namespace: string;
   readonly signal: AbortSignal;
@@ -45,18 +45,21 @@ async function attempt<T>(read: () => Promise<T>): Promise<Read<T>> {
 }
 
 export const getObject = <T extends KubeObject>(
-  { client, namespace, signal }: Hands,
+  { client, namespace, signal }: AuthorizedClient,
   kind: Kind<T>,
   name: string,
 ): Promise<Read<T | undefined>> => attempt(() => client.get(kind, { namespace, name }, { signal }));
 
 /** Identity, labels and annotations only. */
-export const getMetadata = (hands: Hands, kind: Kind, name: string): Promise<Read<KubeObject | undefined>> =>
-  getObject(hands, metadataOf(kind) as Kind, name);
+export const getMetadata = (
+  authorized: AuthorizedClient,
+  kind: Kind,
+  name: string,
+): Promise<Read<KubeObject | undefined>> => getObject(authorized, metadataOf(kind) as Kind, name);
 
 /** Up to `most` objects, plus one if there are more. */
 export const listObjects = <T extends KubeObject>(
-  { client, namespace, signal }: Hands,
+  { client, namespace, signal }: AuthorizedClient,
   kind: Kind<T>,
   labelSelector: string,
   most: number,
@@ -73,11 +76,11 @@ export const listObjects = <T extends KubeObject>(
 
 /** Deletes exactly this object, by uid. A kind that is no longer served has no objects. */
 export async function deleteObject(
-  hands: Hands,
+  authorized: AuthorizedClient,
   kind: Kind,
   { name, uid }: { readonly name: string; readonly uid: string },
 ): Promise<Deleted> {
-  const answer = await deleteUnchanged(hands, kind, { name, uid });
+  const answer = await deleteUnchanged(authorized, kind, { name, uid });
   return answer.kind === 'changed' ? { kind: 'gone' } : answer;
 }
 
@@ -86,7 +89,7 @@ export async function deleteObject(
  * has its name.
  */
 export async function deleteUnchanged(
-  { client, namespace, signal }: Hands,
+  { client, namespace, signal }: AuthorizedClient,
   kind: Kind,
   object: { readonly name: string; readonly uid: string; readonly resourceVersion?: string },
 ): Promise<Deleted | { readonly kind: 'changed' }> {
@@ -109,7 +112,7 @@ export async function deleteUnchanged(
 
 /** Merge-patches an object only if it is unchanged since it was read. `refused`: forbidden, or rejected. */
 export async function patchUnchanged(
-  { client, namespace, signal }: Hands,
+  { client, namespace, signal }: AuthorizedClient,
   kind: Kind,
   object: { readonly name: string; readonly uid: string; readonly resourceVersion?: string },
   patch: object,

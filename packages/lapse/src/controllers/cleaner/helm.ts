@@ -64,8 +64,8 @@ export interface UninstallOptions extends RemovalOptions {
 }
 
 export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
-  const { hands, record, now, self } = options;
-  const release = { name: record.release, namespace: hands.namespace };
+  const { authorized, record, now, self } = options;
+  const release = { name: record.release, namespace: authorized.namespace };
   const ours = await readOurs(options);
   if ('kind' in ours) return ours;
   const plan = await planRelease(ours, release, self, now);
@@ -111,16 +111,19 @@ async function leaveIncomplete(left: readonly string[], options: UninstallOption
   const begun = await options.begin();
   if (begun === 'stop') return stopped(options);
   if (begun === 'not begun') return { kind: 'incomplete', left, unmarked: UNTOUCHED };
-  const { hands, record, now } = options;
+  const { authorized, record, now } = options;
   const read = await readOurs(options);
   if ('kind' in read) return read;
   const newest = read.find(({ revision }) => revision === record.revision);
   if (newest === undefined || newest.status === UNINSTALLING) return { kind: 'incomplete', left };
   const { driver, name } = newest;
-  const refusal = await options.refusalTo('patch', STORAGE[driver], { namespace: hands.namespace, name });
+  const refusal = await options.refusalTo('patch', STORAGE[driver], {
+    namespace: authorized.namespace,
+    name,
+  });
   const patch = refusal === undefined ? await buildUninstalling(newest, now) : undefined;
   if (patch === undefined) return { kind: 'incomplete', left, unmarked: refusal ?? 'it cannot be read' };
-  const answer = await patchUnchanged(hands, STORAGE[driver], newest, patch);
+  const answer = await patchUnchanged(authorized, STORAGE[driver], newest, patch);
   switch (answer.kind) {
     case 'patched':
       return { kind: 'incomplete', left };
@@ -134,8 +137,8 @@ async function leaveIncomplete(left: readonly string[], options: UninstallOption
 }
 
 /** The recorded revisions that Helm still stores, or why the release must not be touched. */
-async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
-  const read = await readRecorded(hands, record);
+async function readOurs({ authorized, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
+  const read = await readRecorded(authorized, record);
   if (read.kind !== 'read') return unreadable(read);
   const ours = compareWithRecord(read.value, record);
   return typeof ours === 'string' ? { kind: 'changed', why: ours } : ours;
@@ -143,20 +146,23 @@ async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] |
 
 /** Deletes records oldest first, by uid, and stops when a new revision appears. */
 async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<Uninstalled | undefined> {
-  const { hands, record } = options;
+  const { authorized, record } = options;
   const ours = await readOurs(options);
   if ('kind' in ours) return ours;
   for (const ref of steps.purge) {
     const kind = STORAGE[ref.driver];
-    const refusal = await options.refusalTo('delete', kind, { namespace: hands.namespace, name: ref.name });
+    const refusal = await options.refusalTo('delete', kind, {
+      namespace: authorized.namespace,
+      name: ref.name,
+    });
     if (refusal !== undefined) return { kind: 'failed', why: refusal };
-    const newer = ref === steps.purge[0] ? undefined : await findNewer(hands, record);
+    const newer = ref === steps.purge[0] ? undefined : await findNewer(authorized, record);
     if (newer !== undefined && newer.kind !== 'read') return unreadable(newer);
     if (newer?.value !== undefined) return { kind: 'changed', why: newer.value };
     const held = options.heldUntil(ref.uid);
     if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
     if (!options.isWanted()) return { kind: 'unwanted' };
-    const answer = await deleteObject(hands, kind, ref);
+    const answer = await deleteObject(authorized, kind, ref);
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
     if (answer.kind === 'deleted' && (await options.onDeleted('release record')) === 'stop')
       return stopped(options);

@@ -7,7 +7,7 @@ import type { Pass } from '@lapse/runtime/pass';
 import type { RecordedRelease } from '#api/cleaner';
 import type { Acting } from './actor.ts';
 import type { Context } from './context.ts';
-import type { Hands } from './hands.ts';
+import type { AuthorizedClient } from './hands.ts';
 import { type Uninstalled, uninstall } from './helm.ts';
 import { createHookRunner } from './hooks.ts';
 import type { Progress } from './progress.ts';
@@ -17,16 +17,16 @@ export interface Uninstalling {
   readonly context: Context;
   readonly progress: Progress;
   readonly actor: Acting;
-  readonly hands: Hands;
+  readonly authorized: AuthorizedClient;
   /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
   readonly heldUntil: (uid: string) => Instant | undefined;
 }
 
 export function uninstallRecorded(record: RecordedRelease, uninstalling: Uninstalling): Promise<Uninstalled> {
-  const { pass, context, progress, actor, hands, heldUntil } = uninstalling;
+  const { pass, context, progress, actor, authorized, heldUntil } = uninstalling;
   const { options, client, actors } = context;
   return uninstall({
-    hands,
+    authorized,
     discovery: client.discovery,
     record,
     self: pass.key.name,
@@ -36,23 +36,26 @@ export function uninstallRecorded(record: RecordedRelease, uninstalling: Uninsta
     refusalTo: (verb, kind, key) => actors.refusalTo(actor, verb, kind, key),
     heldUntil,
     onDeleted: (what) => progress.noteDeleted(what),
-    begin: () => begin(progress, hands),
+    begin: () => begin(progress, authorized),
     runHooks: hookRunner(uninstalling),
   });
 }
 
 /** A hook that has run cannot be undone, like a deletion. */
-async function begin(progress: Progress, hands: Hands): Promise<'begun' | 'not begun' | 'stop'> {
+async function begin(
+  progress: Progress,
+  authorized: AuthorizedClient,
+): Promise<'begun' | 'not begun' | 'stop'> {
   const hasRunHooks = (progress.record.helm?.hooks?.preDelete ?? 0) > 0;
-  if (!hasRunHooks && !(await progress.hasBegun(hands))) return 'not begun';
+  if (!hasRunHooks && !(await progress.hasBegun(authorized))) return 'not begun';
   return (await progress.noteStart()) === 'stop' ? 'stop' : 'begun';
 }
 
-function hookRunner({ pass, context, progress, actor, hands }: Uninstalling) {
+function hookRunner({ pass, context, progress, actor, authorized }: Uninstalling) {
   const { options, client, actors } = context;
-  const { namespace } = hands;
+  const { namespace } = authorized;
   return createHookRunner({
-    hands,
+    authorized,
     discovery: client.discovery,
     now: pass.now,
     enabled: options.helmHooks === 'run',

@@ -11,7 +11,7 @@ import type { RecordedRelease } from '#api/cleaner';
 import { asksToStay, type ManifestObject } from '#helm/manifest';
 import { isOwnedBy } from '#helm/ownership';
 import type { UninstallSteps } from '#helm/uninstall';
-import { deleteUnchanged, getMetadata, type Hands } from './hands.ts';
+import { type AuthorizedClient, deleteUnchanged, getMetadata } from './hands.ts';
 import { findNewer, type ReleaseKey } from './helmStorage.ts';
 
 /** Why the uninstall stops. */
@@ -23,7 +23,7 @@ export type Stop =
   | { readonly kind: 'unwanted' };
 
 export interface RemovalOptions {
-  readonly hands: Hands;
+  readonly authorized: AuthorizedClient;
   readonly discovery: Discovery;
   readonly record: RecordedRelease;
   readonly now: Instant;
@@ -139,8 +139,8 @@ async function remove(
   // uninstall.
   if (kind === 'unavailable') return problem(object, 'its API group is unavailable');
   if (kind === undefined || !canExist(object)) return ABSENT;
-  const hands = handsFor(options.hands, kind, object, release);
-  const { namespace } = hands;
+  const authorized = authorizedClientFor(options.authorized, kind, object, release);
+  const { namespace } = authorized;
   const key = { ...(namespace === '' ? {} : { namespace }), name: object.name };
   const refusal = await options.refusalTo('delete', kind, key);
   // Status must not disclose whether an object exists that the author may neither delete nor read.
@@ -149,14 +149,14 @@ async function remove(
   const where: Where = {
     object,
     kind,
-    hands,
+    authorized,
     release,
     options,
     ...(refusal === undefined ? {} : { refusal }),
   };
   let refused: string | undefined;
   for (let round = 1; round <= ROUNDS; round++) {
-    const live = await getMetadata(hands, kind, object.name);
+    const live = await getMetadata(authorized, kind, object.name);
     if (live.kind === 'notServed') return ABSENT;
     if (live.kind === 'forbidden') return left(object, live.why);
     if (live.value === undefined) return ABSENT;
@@ -181,7 +181,7 @@ export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned'
 interface Where {
   readonly object: ManifestObject;
   readonly kind: Kind;
-  readonly hands: Hands;
+  readonly authorized: AuthorizedClient;
   readonly release: ReleaseKey;
   readonly options: RemovalOptions;
   /** Why the actor may not delete the object, if so. */
@@ -198,14 +198,14 @@ async function removeLive(
   refused: string | undefined,
   where: Where,
 ): Promise<Removed | 'conflict'> {
-  const { object, kind, hands, release, options, refusal } = where;
+  const { object, kind, authorized, release, options, refusal } = where;
   const { uid = '', deletionTimestamp, resourceVersion } = live.metadata;
   const belonging = computeBelonging(live, release);
   if (belonging === 'kept') return { kind: 'kept' };
   if (belonging === 'notOwned') return left(object, NOT_OWNED);
   if (deletionTimestamp !== undefined) return ABSENT;
   if (refusal !== undefined) return left(object, refusal);
-  const newer = await findNewer(options.hands, options.record);
+  const newer = await findNewer(options.authorized, options.record);
   if (newer.kind === 'forbidden') return problem(object, newer.why);
   if (newer.kind === 'read' && newer.value !== undefined) return { kind: 'changed', why: newer.value };
   const held = options.heldUntil(uid);
@@ -214,7 +214,7 @@ async function removeLive(
   // Rejected although nothing changed: the API server writes some objects itself before it deletes them in the
   // background.
   const version = resourceVersion === undefined || resourceVersion === refused ? {} : { resourceVersion };
-  const answer = await deleteUnchanged(hands, kind, { name: object.name, uid, ...version });
+  const answer = await deleteUnchanged(authorized, kind, { name: object.name, uid, ...version });
   switch (answer.kind) {
     case 'deleted':
       return { kind: 'removed' };
@@ -243,6 +243,11 @@ async function findKind(
   return found ?? ((await discovery.isUnavailable(gv.group)) ? 'unavailable' : undefined);
 }
 
-function handsFor(hands: Hands, kind: Kind, object: ManifestObject, release: ReleaseKey): Hands {
-  return { ...hands, namespace: kind.namespaced ? object.namespace || release.namespace : '' };
+function authorizedClientFor(
+  authorized: AuthorizedClient,
+  kind: Kind,
+  object: ManifestObject,
+  release: ReleaseKey,
+): AuthorizedClient {
+  return { ...authorized, namespace: kind.namespaced ? object.namespace || release.namespace : '' };
 }

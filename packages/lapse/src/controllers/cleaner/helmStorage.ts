@@ -6,7 +6,7 @@ import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { RecordedRelease } from '#api/cleaner';
 import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
-import { type Hands, listObjects, type Read } from './hands.ts';
+import { type AuthorizedClient, listObjects, type Read } from './hands.ts';
 
 /** Limit of revisions in a record. Real releases have far fewer. */
 export const MOST_REVISIONS = 1000;
@@ -20,19 +20,19 @@ export const STORAGE: Readonly<Record<Driver, Kind>> = { secret: Secret, configm
 
 /** Helm's records of a release: in Secrets or, if no Secret exists, in ConfigMaps. */
 export async function readStorage(
-  hands: Hands,
+  authorized: AuthorizedClient,
   release: string,
   drivers: readonly Driver[] = ['secret', 'configmap'],
 ): Promise<Read<Stored[]>> {
   const refusals: string[] = [];
   for (const driver of drivers) {
-    const refusal = await hands.refusalToList(STORAGE[driver]);
+    const refusal = await authorized.refusalToList(STORAGE[driver]);
     if (refusal !== undefined) {
       refusals.push(refusal);
       continue;
     }
     const read = await listObjects<KubeObject>(
-      hands,
+      authorized,
       STORAGE[driver],
       storageSelector(release),
       MOST_REVISIONS,
@@ -51,8 +51,10 @@ export async function readStorage(
 const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ?? 'secret';
 
 /** The records of a release that was decided about, read only from the place where they were. */
-export const readRecorded = (hands: Hands, record: RecordedRelease): Promise<Read<Stored[]>> =>
-  readStorage(hands, record.release, [driverOf(record)]);
+export const readRecorded = (
+  authorized: AuthorizedClient,
+  record: RecordedRelease,
+): Promise<Read<Stored[]>> => readStorage(authorized, record.release, [driverOf(record)]);
 
 /** The recorded revisions that are still stored (empty if none is left), or why the release must be kept. */
 export function compareWithRecord(storage: readonly Stored[], record: RecordedRelease): Stored[] | string {
@@ -73,14 +75,22 @@ export function compareWithRecord(storage: readonly Stored[], record: RecordedRe
  * Returns why no more of the release may be deleted, or undefined: a newer revision exists. Called before every
  * deletion, so it lists metadata only. A possible revision is then read in full.
  */
-export async function findNewer(hands: Hands, record: RecordedRelease): Promise<Read<string | undefined>> {
+export async function findNewer(
+  authorized: AuthorizedClient,
+  record: RecordedRelease,
+): Promise<Read<string | undefined>> {
   const kind = metadataOf(STORAGE[driverOf(record)]) as Kind;
-  const seen = await listObjects<KubeObject>(hands, kind, storageSelector(record.release), MOST_REVISIONS);
+  const seen = await listObjects<KubeObject>(
+    authorized,
+    kind,
+    storageSelector(record.release),
+    MOST_REVISIONS,
+  );
   if (seen.kind !== 'read') return seen;
   const uids = new Set(record.storage.map(({ uid }) => uid));
   if (seen.value.every(({ metadata }) => uids.has(metadata.uid ?? '')))
     return { kind: 'read', value: undefined };
-  const read = await readRecorded(hands, record);
+  const read = await readRecorded(authorized, record);
   if (read.kind !== 'read') return read;
   const ours = compareWithRecord(read.value, record);
   if (typeof ours === 'string') return { kind: 'read', value: ours };

@@ -6,7 +6,7 @@ import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { asksToStay } from '#helm/manifest';
 import { isOwnedBy, ownershipOf, type ReleaseKey } from '#helm/ownership';
-import { type Hands, listObjects, selectorOf } from './hands.ts';
+import { type AuthorizedClient, listObjects, selectorOf } from './hands.ts';
 import type { Found } from './snapshot.ts';
 
 const MOST_LISTED = 2000;
@@ -15,9 +15,9 @@ type List = (kind: Kind, labelSelector: string) => Promise<readonly KubeObject[]
 
 /** For `findUnrecorded`: lists metadata only, with the rights of the actor. */
 export const listWith =
-  (hands: Hands): List =>
+  (authorized: AuthorizedClient): List =>
   async (kind, labelSelector) => {
-    const read = await listObjects(hands, metadataOf(kind) as Kind, labelSelector, MOST_LISTED);
+    const read = await listObjects(authorized, metadataOf(kind) as Kind, labelSelector, MOST_LISTED);
     return read.kind === 'read' ? read.value : [];
   };
 

@@ -13,14 +13,14 @@ import type { RecordedRelease } from '#api/cleaner';
 import { type HookEvent, hasPolicy, hookObject } from '#helm/hooks';
 import type { Hook } from '#helm/release';
 import type { UninstallSteps } from '#helm/uninstall';
-import { deleteObject, getObject, type Hands, tell } from './hands.ts';
+import { type AuthorizedClient, deleteObject, getObject, tell } from './hands.ts';
 import type { Uninstalled } from './helm.ts';
 import { isDenied } from './kinds.ts';
 
 type Progress = NonNullable<RecordedRelease['hooks']>;
 
 export interface HookRunnerOptions {
-  readonly hands: Hands;
+  readonly authorized: AuthorizedClient;
   readonly discovery: Discovery;
   readonly now: Instant;
   readonly enabled: boolean;
@@ -130,7 +130,7 @@ interface Located {
   readonly name: string;
 }
 
-async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Promise<Located | string> {
+async function locate(hook: Hook, { discovery, authorized }: HookRunnerOptions): Promise<Located | string> {
   const object = hookObject(hook);
   const gv = parseApiVersion(String(object?.apiVersion ?? ''));
   if (object === undefined || gv === undefined || !isObject(object.metadata))
@@ -142,7 +142,7 @@ async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Prom
   if (kind === undefined) return `${String(object.kind)} is not served`;
   // Hook manifests come from the chart. They must not create RBAC objects or other denied kinds.
   if (!kind.namespaced || isDenied(kind.group)) return `${kind.kind} may not be made by a hook`;
-  if (namespace !== undefined && namespace !== '' && namespace !== hands.namespace)
+  if (namespace !== undefined && namespace !== '' && namespace !== authorized.namespace)
     return 'it belongs to another namespace';
   return { kind, object, name };
 }
@@ -151,11 +151,11 @@ async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Prom
 async function removeHook(hook: Hook, options: HookRunnerOptions): Promise<void> {
   const located = await locate(hook, options);
   if (typeof located === 'string') return;
-  const read = await getObject(options.hands, located.kind, located.name);
+  const read = await getObject(options.authorized, located.kind, located.name);
   if (read.kind !== 'read' || read.value === undefined || !isOurs(read.value, options)) return;
   if ((await options.refusalTo('delete', located.kind, located.name)) !== undefined) return;
   const { uid = '' } = read.value.metadata;
-  await deleteObject(options.hands, located.kind, { name: located.name, uid });
+  await deleteObject(options.authorized, located.kind, { name: located.name, uid });
 }
 
 const isOurs = ({ metadata }: KubeObject, { decision }: HookRunnerOptions): boolean =>
@@ -164,7 +164,7 @@ const isOurs = ({ metadata }: KubeObject, { decision }: HookRunnerOptions): bool
 async function advance(hook: Hook, options: HookRunnerOptions): Promise<Step> {
   const located = await locate(hook, options);
   if (typeof located === 'string') return { kind: 'failed', why: located };
-  const read = await getObject(options.hands, located.kind, located.name);
+  const read = await getObject(options.authorized, located.kind, located.name);
   if (read.kind === 'forbidden') return { kind: 'failed', why: read.why };
   const live = read.kind === 'read' ? read.value : undefined;
   const { uid, startedAt } = options.progress();
@@ -189,7 +189,7 @@ async function makeWay(
     if (!hasPolicy(hook, 'before-hook-creation')) return { kind: 'failed', why: `${name} exists already` };
     const refusal = await options.refusalTo('delete', kind, name);
     if (refusal !== undefined) return { kind: 'failed', why: `${refusal}; ${WAY_OUT}` };
-    const answer = await deleteObject(options.hands, kind, { name, uid });
+    const answer = await deleteObject(options.authorized, kind, { name, uid });
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
   }
   return { kind: 'waiting', until: plus(options.now, POLL), why: 'an earlier hook makes way' };
@@ -198,7 +198,7 @@ async function makeWay(
 async function start({ kind, object, name }: Located, options: HookRunnerOptions): Promise<Step> {
   const refusal = await options.refusalTo('create', kind, name);
   if (refusal !== undefined) return { kind: 'failed', why: `${refusal}; ${WAY_OUT}` };
-  const { client, namespace, signal } = options.hands;
+  const { client, namespace, signal } = options.authorized;
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};
   const stamped = {

@@ -1,18 +1,23 @@
 // Metrics of the Cleaner controller. All series exist from the start.
 
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
-import type { NextLook, Verdict } from './compute.ts';
+import type { ConditionResult, NextEvaluation } from './compute.ts';
 
-const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies Verdict['result'][];
-const SCHEDULES = ['period', 'found', 'sleep limit', 'not monotonic'] as const satisfies NextLook['why'][];
+const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies ConditionResult['result'][];
+const SCHEDULES = [
+  'period',
+  'found',
+  'sleep limit',
+  'not monotonic',
+] as const satisfies NextEvaluation['why'][];
 const WHAT = ['target', 'release object', 'release record', 'cleaner'] as const;
 const DISCARDED = ['unauthenticated', 'impossible', 'outdated', 'author changed'] as const;
 export type DiscardedBecause = (typeof DISCARDED)[number];
 export type DeletedWhat = (typeof WHAT)[number];
 
 export interface CleanerMetrics {
-  evaluated(result: Verdict['result']): void;
-  scheduled(look: NextLook): void;
+  evaluated(result: ConditionResult['result']): void;
+  scheduled(look: NextEvaluation): void;
   deleted(what: DeletedWhat): void;
   readonly decisions: Counter;
   discarded(because: DiscardedBecause): void;

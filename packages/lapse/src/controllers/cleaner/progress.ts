@@ -5,7 +5,7 @@ import type { Pass } from '@lapse/runtime/pass';
 import { Cleaner, type DeletionRecord } from '#api/cleaner';
 import { hasBegun } from './begun.ts';
 import type { Context, Done } from './context.ts';
-import type { Hands } from './hands.ts';
+import type { AuthorizedClient } from './hands.ts';
 import { describeDecision } from './record.ts';
 import { memoKey } from './reporter.ts';
 import { type Report, writeStatus } from './status.ts';
@@ -97,7 +97,7 @@ export class Progress {
   }
 
   /** Without a client only the recorded progress is known. */
-  async hasBegun(hands: Hands | undefined): Promise<boolean> {
-    return hands === undefined ? this.record.startedAt !== undefined : hasBegun(this.record, hands);
+  async hasBegun(authorized: AuthorizedClient | undefined): Promise<boolean> {
+    return authorized === undefined ? this.record.startedAt !== undefined : hasBegun(this.record, authorized);
   }
 }

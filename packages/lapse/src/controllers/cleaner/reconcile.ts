@@ -12,15 +12,15 @@ import { Cleaner } from '#api/cleaner';
 import { act } from './act.ts';
 import type { Acting } from './actor.ts';
 import {
+  type ConditionResult,
   computeGate,
   computeNextLook,
   describeOutcomes,
   evaluate,
-  type NextLook,
-  type Verdict,
+  type NextEvaluation,
 } from './compute.ts';
 import type { Context } from './context.ts';
-import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
+import { authorizedClientOf, describeMissing, TOO_MANY } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import { type Gathered, gather } from './gather.ts';
 import { tell } from './hands.ts';
@@ -103,7 +103,7 @@ function look(reporter: Reporter): Promise<Outcome> {
   if (understood.kind === 'invalid')
     return invalid(reporter, understood.problems.map((one) => `${one.field}: ${one.message}`).join('; '));
   const gate = computeGate(cleaner, understood.meaning.ttl, pass.now);
-  if (gate.kind === 'open') return lookAtTargets(reporter, understood.meaning);
+  if (gate.kind === 'open') return evaluateTargets(reporter, understood.meaning);
   return notExpired(reporter, gate.until);
 }
 
@@ -118,7 +118,7 @@ function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
   return reporter.report({ reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
 }
 
-async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
+async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
   const { pass, context, cleaner } = reporter;
   const actor = await context.actors.of(cleaner);
   if (actor.kind === 'nobody') {
@@ -150,7 +150,7 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
         reporter,
         meaning,
         actor,
-        gathered: await gathered.complete(handsOf({ pass, context, cleaner, actor })),
+        gathered: await gathered.complete(authorizedClientOf({ pass, context, cleaner, actor })),
       });
     }
     default:
@@ -176,10 +176,10 @@ async function judge(judging: Judging): Promise<Outcome> {
   const missing = missingOf(found);
   if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), await show(judging));
   if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, await show(judging));
-  const verdict = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
-  const notTrue = (untrue: Verdict, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
-  reporter.context.metrics.evaluated(verdict.result);
-  return verdict.result === 'true' ? act({ ...judging, notTrue }) : notTrue(verdict, found);
+  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
+  const notTrue = (untrue: ConditionResult, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
+  reporter.context.metrics.evaluated(conditionResult.result);
+  return conditionResult.result === 'true' ? act({ ...judging, notTrue }) : notTrue(conditionResult, found);
 }
 
 /** Returns why the actor may not read what the conditions need, or undefined. */
@@ -202,7 +202,7 @@ async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found
   const namespace = pass.key.namespace ?? '';
   const read = async (one: Resolved): Promise<Found[]> => {
     if (!(await context.actors.maySee(actor, one.target, one.kind, namespace))) return [];
-    const found = await fromServer(handsOf({ pass, context, cleaner, actor }), one, false);
+    const found = await fromServer(authorizedClientOf({ pass, context, cleaner, actor }), one, false);
     return found.kind === 'read' ? [found.value] : [];
   };
   const others = gathered.resolved.filter(({ target }) => !target.included);
@@ -210,7 +210,7 @@ async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }
 
-const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
+const UNTRUE: Readonly<Record<ConditionResult['result'], Reason>> = {
   true: 'WaitingForConditions',
   false: 'WaitingForConditions',
   error: 'ConditionError',
@@ -219,12 +219,12 @@ const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
 
 async function lookAgain(
   judging: Judging,
-  { result, outcomes }: Verdict,
+  { result, outcomes }: ConditionResult,
   found: readonly Found[],
 ): Promise<Outcome> {
   const { reporter, meaning, gathered } = judging;
   const { key, watched } = gathered;
-  const next = await findNextLook(reporter, meaning, found, watched && result === 'false');
+  const next = await findNextEvaluation(reporter, meaning, found, watched && result === 'false');
   const unwatched = '; changes of targets cannot be watched (forbidden), so only the period counts';
   const expected = next.trueAt === undefined ? '' : `; expected to become true at ${formatTime(next.trueAt)}`;
   const message = `${describeOutcomes(outcomes, result)}${expected}${watched ? '' : unwatched}`;
@@ -236,12 +236,12 @@ async function lookAgain(
   });
 }
 
-async function findNextLook(
+async function findNextEvaluation(
   { pass, context, cleaner }: Reporter,
   meaning: Meaning,
   found: readonly Found[],
   searchable: boolean,
-): Promise<NextLook> {
+): Promise<NextEvaluation> {
   const { maxSleep } = context.options;
   const monotonic = meaning.monotonic && searchable;
   // A search may take long. Yield to other work first.

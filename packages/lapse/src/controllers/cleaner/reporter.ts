@@ -5,7 +5,7 @@ import { type Instant, isDue, type Millis, minus, minutes, parseTime, plus } fro
 import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import type { Pass } from '@lapse/runtime/pass';
 import type { Cleaner } from '#api/cleaner';
-import type { NextLook } from './compute.ts';
+import type { NextEvaluation } from './compute.ts';
 import type { Context } from './context.ts';
 import type { Meaning } from './spec.ts';
 import { type Reason, type Report, readyOf, writeStatus } from './status.ts';
@@ -68,7 +68,7 @@ export class Reporter {
 
   async until(
     at: Instant,
-    why: Reason | NextLook['why'],
+    why: Reason | NextEvaluation['why'],
     key: string,
     report: Omit<Report, 'next'>,
   ): Promise<Outcome> {

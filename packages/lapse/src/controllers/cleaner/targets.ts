@@ -10,7 +10,14 @@ import type { DynamicView, Pass } from '@lapse/runtime/pass';
 import type { Source } from '@lapse/runtime/source';
 import type { Cleaner } from '#api/cleaner';
 import type { Context } from './context.ts';
-import { getMetadata, getObject, type Hands, listObjects, type Read, selectorOf } from './hands.ts';
+import {
+  type AuthorizedClient,
+  getMetadata,
+  getObject,
+  listObjects,
+  type Read,
+  selectorOf,
+} from './hands.ts';
 import { hasLabels, type Interest } from './interests.ts';
 import { findKind } from './kinds.ts';
 import { type Found, isSecret, MOST_BOUND, projectionOf, type Resolved } from './snapshot.ts';
@@ -175,15 +182,17 @@ const byName = (a: KubeObject, b: KubeObject): number =>
 
 /** The objects of a target on the API server. For targets that conditions do not read, the metadata only. */
 export async function fromServer(
-  hands: Hands,
+  authorized: AuthorizedClient,
   { target, kind }: Resolved,
   bindSecretData: boolean,
 ): Promise<Read<Found>> {
   const { name, matchLabels = {} } = target.reference;
   const read = name
-    ? asList(await (target.included ? getObject(hands, kind, name) : getMetadata(hands, kind, name)))
+    ? asList(
+        await (target.included ? getObject(authorized, kind, name) : getMetadata(authorized, kind, name)),
+      )
     : await listObjects(
-        hands,
+        authorized,
         target.included ? kind : (metadataOf(kind) as ServedKind),
         selectorOf(matchLabels),
         target.included ? MOST_BOUND : MOST_LISTED,

@@ -12,7 +12,7 @@ import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
 import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
 import { computeCheckpointEnd } from './compute.ts';
 
-export const foreseeManifestCaptures: Foresight = {
+export const forecastManifestCaptures: Foresight = {
   async *foresee(outlook) {
     const rules: RequestRules<ManifestCaptureRequest> = {
       kind: ManifestCaptureRequest,

@@ -4,7 +4,7 @@ import { lvmVolumeGroup } from '#api/lvmVolumeGroup';
 import { replicatedStoragePool } from '#api/replicatedStoragePool';
 import type { Family } from '../family.ts';
 import { storagePoolController } from './controller.ts';
-import { foreseePools } from './foresee.ts';
+import { forecastPools } from './foresee.ts';
 
 export const storagePool: Family = {
   name: 'storage-pool',
@@ -57,5 +57,5 @@ export const storagePool: Family = {
       admission: [],
     };
   },
-  foresight: foreseePools,
+  foresight: forecastPools,
 };

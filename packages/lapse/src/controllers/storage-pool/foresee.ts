@@ -13,7 +13,7 @@ type Valid = Extract<Validation, { kind: 'valid' }>;
 
 const RULE = 'spec.eligibleNodesPolicy.notReadyGracePeriod';
 
-export const foreseePools: Foresight = {
+export const forecastPools: Foresight = {
   async *foresee({ snapshot, now, namespace }) {
     // An installation for a single namespace cannot read pools.
     if (namespace !== undefined || !isServed(snapshot, ReplicatedStoragePool)) return;

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Model } from './model.testkit.ts';
-import { story, tellStory } from './story.testkit.ts';
+import { runStory, story } from './story.testkit.ts';
 
 const STORIES = 1000;
 
@@ -14,7 +14,7 @@ test(`after each of ${STORIES} random sequences the status equals one computed f
     fc.asyncProperty(story, async (steps) => {
       const model = await Model.create();
       try {
-        await tellStory(model, steps);
+        await runStory(model, steps);
       } finally {
         await model.close();
         writes += model.writes;

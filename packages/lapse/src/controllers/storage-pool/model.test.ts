@@ -6,14 +6,14 @@ import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
 import { Model } from './model.testkit.ts';
 import { lvg, pool } from './pool.testkit.ts';
-import { story, tellStory } from './story.testkit.ts';
+import { runStory, story } from './story.testkit.ts';
 
 test('after a random sequence the status equals one computed from scratch, and every write was a change', async () => {
   await fc.assert(
     fc.asyncProperty(story, async (told) => {
       const model = await Model.create();
       try {
-        await tellStory(model, told);
+        await runStory(model, told);
       } finally {
         await model.close();
       }

@@ -226,7 +226,7 @@ export const story: fc.Arbitrary<Step[]> = fc
   .map(([someNode, someLvg, somePool, rest]) => [someNode, someLvg, somePool, ...rest]);
 
 /** Runs a sequence on a model and checks the result at the end. */
-export async function tellStory(model: Model, told: readonly Step[]): Promise<void> {
+export async function runStory(model: Model, told: readonly Step[]): Promise<void> {
   model.start();
   for (const { tell } of told) await tell(model);
   await model.check();

@@ -183,8 +183,8 @@ describe('the content', () => {
     });
   });
   test('is not built for an owner without uid', () => {
-    const nobody = { ...owner, uid: '' };
-    expect(() => buildContent(request(), nobody, { driver: 'd', handle: 'h' }, snapshotClass)).toThrow(
+    const noKeys = { ...owner, uid: '' };
+    expect(() => buildContent(request(), noKeys, { driver: 'd', handle: 'h' }, snapshotClass)).toThrow(
       'without uid',
     );
   });

@@ -53,7 +53,7 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
 });
 
 /** Only read. A change does not trigger a reconcile. */
-const nobody = (): [] => [];
+const noKeys = (): [] => [];
 
 export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
   const { rules, policy, direct, deletes, guard, random, namespace } = options;
@@ -76,15 +76,15 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
     watches: [
       contents,
       claims(namespace),
-      { kind: PersistentVolume, optional: true, to: nobody },
-      { kind: ObjectKeeper, optional: true, to: nobody },
+      { kind: PersistentVolume, optional: true, to: noKeys },
+      { kind: ObjectKeeper, optional: true, to: noKeys },
       {
         kind: Pod,
         optional: true,
         ...within,
         projection: claimingPods,
         indexes: podIndexes,
-        to: nobody,
+        to: noKeys,
       } as WatchDefinition<Pod>,
     ] as WatchDefinition[],
     concurrency: 8,

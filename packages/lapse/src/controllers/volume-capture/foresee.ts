@@ -13,7 +13,7 @@ import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
 import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
 import { claimText, computeClaimKey, computeProgress } from './compute.ts';
 
-export const foreseeCaptures: Foresight = {
+export const forecastCaptures: Foresight = {
   async *foresee(outlook) {
     const { snapshot, configuration } = outlook;
     const rules: RequestRules<VolumeCaptureRequest> = {

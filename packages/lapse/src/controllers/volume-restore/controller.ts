@@ -59,7 +59,7 @@ const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => (
 });
 
 /** Only read. A change does not trigger a reconcile. */
-const nobody = (): [] => [];
+const noKeys = (): [] => [];
 
 export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
   const { rules, policy, direct, deletes, guard, random, namespace } = options;
@@ -80,8 +80,8 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
       contents,
       claims(namespace),
       reports(namespace),
-      { kind: PersistentVolume, optional: true, to: nobody },
-      { kind: ObjectKeeper, optional: true, to: nobody },
+      { kind: PersistentVolume, optional: true, to: noKeys },
+      { kind: ObjectKeeper, optional: true, to: noKeys },
     ] as WatchDefinition[],
     concurrency: 8,
     rights: [

@@ -12,7 +12,7 @@ import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
 import { type Foresight, nameOf, type Outlook, type Statement } from '../foresight.ts';
 import { computeSource, computeTarget, computeTargetState, isUnserved } from './compute.ts';
 
-export const foreseeRestores: Foresight = {
+export const forecastRestores: Foresight = {
   async *foresee(outlook) {
     const { configuration } = outlook;
     const rules: RequestRules<VolumeRestoreRequest> = {
@@ -51,6 +51,6 @@ async function statementOnWork(
   if (isFailure(state)) return stays(`it ends as failed (${state.reason}): ${state.message}`);
   const what = `${source.kind} ${source.name} as claim ${target.namespace}/${target.name}`;
   if (state.kind === 'bound') return stays(`it ends as completed: ${what} is bound`);
-  const nobody = isUnserved(request, now) ? '; nobody seems to serve it' : '';
-  return stays(`it has not ended: ${what} is not bound yet${nobody}`);
+  const unservedNote = isUnserved(request, now) ? '; nobody seems to serve it' : '';
+  return stays(`it has not ended: ${what} is not bound yet${unservedNote}`);
 }
