@@ -24,20 +24,20 @@ export interface Foretold {
 }
 
 /** What is known about the deletion of other objects. */
-export type Foreknown = Pick<Outlook, 'endOf' | 'mayEndAt'>;
+export type KnownDeletions = Pick<Outlook, 'endOf' | 'mayEndAt'>;
 
-export const NOTHING_FOREKNOWN: Foreknown = { endOf: () => undefined };
+export const NOTHING_FOREKNOWN: KnownDeletions = { endOf: () => undefined };
 
 /** `onUnread` is called with what a family could not read and therefore does not cover. */
 export async function* foretell(
   setting: Setting,
   families: readonly Family[],
-  foreknown: Foreknown,
+  knownDeletions: KnownDeletions,
   onUnread: (what: string) => void,
 ): AsyncGenerator<Foretold> {
   for (const { name, foresight, configuration } of families) {
     if (foresight === undefined) continue;
-    const outlook = outlookOf(setting, Object.keys(configuration), foreknown);
+    const outlook = forecastArguments(setting, Object.keys(configuration), knownDeletions);
     try {
       for await (const statement of foresight.foresee(outlook)) yield { family: name, statement };
     } catch (error) {
@@ -47,7 +47,11 @@ export async function* foretell(
   }
 }
 
-function outlookOf(setting: Setting, sections: readonly string[], foreknown: Foreknown): Outlook {
+function forecastArguments(
+  setting: Setting,
+  sections: readonly string[],
+  knownDeletions: KnownDeletions,
+): Outlook {
   const { snapshot, now, general, document, known } = setting;
   const { maxClockSkew: tolerance, actAs, namespace, featureGates } = general;
   const gates = computeGates(known, featureGates);
@@ -59,6 +63,6 @@ function outlookOf(setting: Setting, sections: readonly string[], foreknown: For
     ...(namespace === undefined ? {} : { namespace }),
     isEnabled: (gate) => gates.get(gate) === true,
     configuration: Object.fromEntries(sections.map((name) => [name, document[name] as JsonObject])),
-    ...foreknown,
+    ...knownDeletions,
   };
 }

@@ -6,7 +6,7 @@ import type { Ends, Holds, ObjectName } from '#controllers/foresight';
 import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
-import { type Foreknown, type Foretold, foretell, NOTHING_FOREKNOWN, type Setting } from './forecast.ts';
+import { type Foretold, foretell, type KnownDeletions, NOTHING_FOREKNOWN, type Setting } from './forecast.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 import { computeRefusal } from './refusal.ts';
 
@@ -20,12 +20,12 @@ export interface PlanOptions extends Setting {
   readonly owners?: Owners;
 }
 
-type ForetoldEnd = Ends & { readonly family: string };
+type ForecastDeletion = Ends & { readonly family: string };
 
 /** Statements with their family. */
 interface Said {
   /** Within the horizon. */
-  readonly ends: ForetoldEnd[];
+  readonly ends: ForecastDeletion[];
   /** Uids of objects that are deleted later. They are only counted. */
   readonly later: Set<string>;
   readonly held: (Holds & { readonly family: string })[];
@@ -45,13 +45,13 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   let ownership: Ownership | undefined;
   let settled: Settled;
   for (let round = 0; ; round++) {
-    const foretold = [...said.ends, ...following.ends];
-    if (foretold.length > 0) ownership ??= await readOwnership(foretold, options, onUnread);
-    settled = settle(foretold, now, ownership);
+    const forecastDeletions = [...said.ends, ...following.ends];
+    if (forecastDeletions.length > 0) ownership ??= await readOwnership(forecastDeletions, options, onUnread);
+    settled = settle(forecastDeletions, now, ownership);
     if (followers.length === 0 || round === MOST_ROUNDS) break;
     const before = following.ends;
     following = await listen(
-      foretell(options, followers, foreknownBy(settled.cascade, now), onUnread),
+      foretell(options, followers, knownDeletionsOf(settled.cascade, now), onUnread),
       options,
     );
     if (isSame(before, following.ends)) break;
@@ -78,7 +78,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
 }
 
 /** An overdue object is deleted now, not in the past. */
-function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
+function knownDeletionsOf(cascade: Cascade, now: Instant): KnownDeletions {
   const notBefore = (at: Instant | undefined) => (at === undefined ? undefined : laterOf(at, now));
   return {
     endOf: (uid) => notBefore(cascade.lastOf(uid).surely),
@@ -88,7 +88,7 @@ function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
 
 /** Read only if something is deleted. */
 async function readOwnership(
-  ends: readonly ForetoldEnd[],
+  ends: readonly ForecastDeletion[],
   { owners, snapshot }: PlanOptions,
   onUnread: (what: string) => void,
 ): Promise<Ownership | undefined> {
@@ -96,8 +96,8 @@ async function readOwnership(
 }
 
 /** Whether followers return the same result as before. */
-function isSame(before: readonly ForetoldEnd[], after: readonly ForetoldEnd[]): boolean {
-  const textOf = ({ object, at, perhaps }: ForetoldEnd) => `${object.uid} ${at} ${perhaps === true}`;
+function isSame(before: readonly ForecastDeletion[], after: readonly ForecastDeletion[]): boolean {
+  const textOf = ({ object, at, perhaps }: ForecastDeletion) => `${object.uid} ${at} ${perhaps === true}`;
   const known = new Set(before.map(textOf));
   return before.length === after.length && after.every((end) => known.has(textOf(end)));
 }
@@ -115,12 +115,12 @@ const split = (families: Setting['selected']) => {
 };
 
 async function listen(
-  foretold: AsyncIterable<Foretold>,
+  forecastDeletions: AsyncIterable<Foretold>,
   { until, view }: Pick<PlanOptions, 'until' | 'view'>,
 ): Promise<Said> {
   const said: Said = { ends: [], later: new Set(), held: [], changes: [] };
   const isSeen = seenFrom(view);
-  for await (const { family, statement } of foretold)
+  for await (const { family, statement } of forecastDeletions)
     switch (statement.kind) {
       case 'ends':
         if (statement.at <= until) said.ends.push({ ...statement, family });
@@ -148,7 +148,7 @@ const heldOf = ({ object, family, rule, because, until }: Holds & { family: stri
   ...(until === undefined ? {} : { until }),
 });
 
-const namespacesIn = (ends: readonly ForetoldEnd[]): ReadonlySet<string> =>
+const namespacesIn = (ends: readonly ForecastDeletion[]): ReadonlySet<string> =>
   new Set(
     ends
       .filter(({ object }) => object.apiVersion === 'v1' && object.kind === 'Namespace')
@@ -166,18 +166,22 @@ interface Settled {
  * Processes deletions in the order of time. An object that was already deleted, by an earlier rule or with its
  * owner, is skipped.
  */
-function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Ownership | undefined): Settled {
+function settle(
+  forecastDeletions: readonly ForecastDeletion[],
+  now: Instant,
+  ownership: Ownership | undefined,
+): Settled {
   const cascade = new Cascade(ownership);
   const ends: PlannedEnd[] = [];
   const refused: Settled['refused'][number][] = [];
-  const isCarriedOut = (end: ForetoldEnd): boolean => {
+  const isCarriedOut = (end: ForecastDeletion): boolean => {
     const refusal = computeRefusal(end, ownership);
     if (refusal === undefined) return true;
     const { object, family, rule, because } = end;
     refused.push({ kind: 'held', object, family, rule, because: `${refusal}; ${because}` });
     return false;
   };
-  const sorted = foretold.filter(isCarriedOut).sort((a, b) => a.at - b.at);
+  const sorted = forecastDeletions.filter(isCarriedOut).sort((a, b) => a.at - b.at);
   for (let from = 0; from < sorted.length; ) {
     // Everything overdue is deleted at once.
     const at = laterOf(sorted[from]!.at, now);
@@ -194,12 +198,12 @@ function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Owner
 
 /** The deletions from `from` to `to`, each object once. If two rules delete it, either may be first. */
 function withoutGone(
-  ends: readonly ForetoldEnd[],
+  ends: readonly ForecastDeletion[],
   from: number,
   to: number,
   cascade: Cascade,
-): (ForetoldEnd & Deletion)[] {
-  const left = new Map<string, ForetoldEnd & Deletion>();
+): (ForecastDeletion & Deletion)[] {
+  const left = new Map<string, ForecastDeletion & Deletion>();
   for (let i = from; i < to; i++) {
     const end = ends[i]!;
     const { uid } = end.object;
@@ -207,14 +211,14 @@ function withoutGone(
     const known = left.get(uid);
     if (known === undefined) left.set(uid, end);
     else {
-      const rivals = [...(known.rivals ?? []), end.propagation];
-      left.set(uid, { ...known, rivals, perhaps: known.perhaps === true && end.perhaps === true });
+      const competing = [...(known.competing ?? []), end.propagation];
+      left.set(uid, { ...known, competing, perhaps: known.perhaps === true && end.perhaps === true });
     }
   }
   return [...left.values()];
 }
 
-function plannedEnd(end: ForetoldEnd, takes: Takes, cascade: Cascade): PlannedEnd {
+function plannedEnd(end: ForecastDeletion, takes: Takes, cascade: Cascade): PlannedEnd {
   const { at, object, family, rule, perhaps } = end;
   const keptBy = cascade.keptBy(object.uid);
   const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;

@@ -17,8 +17,8 @@ export function computeRefusal(
 ): string | undefined {
   if (propagation !== 'Background' || anyVersion === true || isMarked(object)) return undefined;
   if (ownership === undefined) return undefined;
-  const manner = ownership.mannerOf(object.uid);
-  if (manner === 'Background' || ownership.keptBy(object.uid).length > 0) return undefined;
-  const finalizer = manner === 'Orphan' ? 'orphan' : 'foregroundDeletion';
+  const policy = ownership.policyOf(object.uid);
+  if (policy === 'Background' || ownership.keptBy(object.uid).length > 0) return undefined;
+  const finalizer = policy === 'Orphan' ? 'orphan' : 'foregroundDeletion';
   return `the API server refuses to delete in the background, by its version, what has the finalizer ${finalizer}`;
 }

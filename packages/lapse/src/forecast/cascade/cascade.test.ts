@@ -82,15 +82,15 @@ const ownershipOf = (world: readonly string[]): Ownership => {
   return ownership;
 };
 
-const MANNERS: Readonly<Record<string, Propagation>> = { B: 'Background', F: 'Foreground', O: 'Orphan' };
+const POLICIES: Readonly<Record<string, Propagation>> = { B: 'Background', F: 'Foreground', O: 'Orphan' };
 
 /** Format: `a F`, with the propagation policy as the second word. */
 function deletion(text: string): Deletion {
-  const [name = '', manner = ''] = text.split(' ');
+  const [name = '', policy = ''] = text.split(' ');
   return {
     object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name, uid: name },
     at: instant(0),
-    propagation: MANNERS[manner]!,
+    propagation: POLICIES[policy]!,
   };
 }
 
@@ -99,7 +99,7 @@ function deletions(texts: readonly string[]): Deletion[] {
   const all = new Map<string, Deletion>();
   for (const one of texts.map(deletion)) {
     const known = all.get(one.object.uid);
-    all.set(one.object.uid, known === undefined ? one : { ...known, rivals: [one.propagation] });
+    all.set(one.object.uid, known === undefined ? one : { ...known, competing: [one.propagation] });
   }
   return [...all.values()];
 }

@@ -16,7 +16,7 @@ import {
   type Course,
   computeCourses,
   computeGoing,
-  computeManners,
+  computePolicies,
   coursesAfterwards,
   type Tie,
 } from './ties.ts';
@@ -29,7 +29,7 @@ export interface Takes {
 
 export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'perhaps'> {
   /** Propagation policies of competing deletions at the same time. Any of them may be first. */
-  readonly rivals?: readonly Ends['propagation'][];
+  readonly competing?: readonly Ends['propagation'][];
 }
 
 const MOST_NAMED = 1000;
@@ -45,14 +45,14 @@ interface Gone {
   /** Its state as its dependents see it afterwards. */
   readonly courses: readonly Course[];
   /** Whether it is stuck terminating, because of a finalizer or a dependent that it waits for. */
-  readonly lingers: Chance;
+  readonly stuck: Chance;
 }
 
 type Chance = 'no' | 'perhaps' | 'yes';
 
 /** An object that is deleted at the current time. */
 interface Going {
-  readonly manners: Set<Propagation>;
+  readonly policies: Set<Propagation>;
   isSure: boolean;
   readonly namespace: string;
   /** Undefined: deleted by its own rule. */
@@ -81,9 +81,9 @@ export class Cascade {
   /** When it no longer exists, `surely` or perhaps. */
   lastOf(uid: string): { readonly surely?: Instant; readonly perhaps?: Instant } {
     const gone = this.#gone.get(uid);
-    if (gone === undefined || gone.lingers === 'yes') return {};
-    const { at, earlier, perhaps, lingers } = gone;
-    if (perhaps || lingers === 'perhaps') return { perhaps: earlier ?? at };
+    if (gone === undefined || gone.stuck === 'yes') return {};
+    const { at, earlier, perhaps, stuck } = gone;
+    if (perhaps || stuck === 'perhaps') return { perhaps: earlier ?? at };
     return { surely: at, ...(earlier === undefined ? {} : { perhaps: earlier }) };
   }
 
@@ -108,11 +108,11 @@ export class Cascade {
     return this.#conclude(deletions, propagations);
   }
 
-  #begin({ object, propagation: asked, perhaps, rivals = NOTHING }: Deletion, by: number): Propagation {
-    const inherited = this.#ownership?.mannerOf(object.uid) ?? 'Background';
+  #begin({ object, propagation: asked, perhaps, competing = NOTHING }: Deletion, by: number): Propagation {
+    const inherited = this.#ownership?.policyOf(object.uid) ?? 'Background';
     const propagation = asked ?? inherited;
     this.#going.set(object.uid, {
-      manners: new Set([propagation, ...rivals.map((one) => one ?? inherited)]),
+      policies: new Set([propagation, ...competing.map((one) => one ?? inherited)]),
       isSure: perhaps !== true,
       namespace: object.namespace ?? '',
       by,
@@ -120,25 +120,25 @@ export class Cascade {
     });
     if (isNamespace(object))
       for (const member of this.#ownership?.inNamespace(object.name) ?? NOTHING)
-        this.#goes(member, { manners: ['Background'], by, depth: 1, isSure: perhaps !== true });
+        this.#goes(member, { policies: ['Background'], by, depth: 1, isSure: perhaps !== true });
     return propagation;
   }
 
   /** Records that a member is deleted, and the propagation policy. Returns whether that is new. */
   #goes(
     member: Member,
-    { manners, by, depth, isSure }: { manners: Propagation[]; by: number; depth: number; isSure: boolean },
+    { policies, by, depth, isSure }: { policies: Propagation[]; by: number; depth: number; isSure: boolean },
   ): boolean {
     const { uid = '', namespace = '' } = member.metadata;
     const known = this.#going.get(uid);
     if (known === undefined) {
       if (this.endOf(uid) !== undefined) return false;
-      this.#going.set(uid, { manners: new Set(manners), isSure, namespace, taken: member, by, depth });
+      this.#going.set(uid, { policies: new Set(policies), isSure, namespace, taken: member, by, depth });
       return true;
     }
-    const before = known.manners.size;
-    for (const manner of manners) known.manners.add(manner);
-    return known.manners.size > before;
+    const before = known.policies.size;
+    for (const policy of policies) known.policies.add(policy);
+    return known.policies.size > before;
   }
 
   /** Finds everything that may be deleted. An object with its own rule may be deleted with its owner first. */
@@ -150,8 +150,8 @@ export class Cascade {
         if (member.metadata.deletionTimestamp !== undefined) continue;
         const ties = this.#tiesOf(member);
         if (computeGoing(ties) === 'stays') continue;
-        const manners = computeManners(ties, this.#bearingOf(member));
-        if (this.#goes(member, { manners, by, depth: depth + 1, isSure: false }))
+        const policies = computePolicies(ties, this.#bearingOf(member));
+        if (this.#goes(member, { policies, by, depth: depth + 1, isSure: false }))
           queue.push(member.metadata.uid ?? '');
       }
     }
@@ -182,7 +182,7 @@ export class Cascade {
         at: deletions[going.by]!.at,
         perhaps: !going.isSure,
         courses: coursesAfterwards(this.#coursesOf(uid, going)),
-        lingers: this.#lingers(uid, new Set()),
+        stuck: this.#stuck(uid, new Set()),
       },
     ]);
     for (const { isSure, taken, by, depth } of this.#going.values()) {
@@ -209,11 +209,11 @@ export class Cascade {
   /** Fast path: most objects have no dependents. */
   #deleteAlone({ object: { uid }, at, propagation, perhaps = false }: Deletion): Takes {
     const isKept = this.keptBy(uid).length > 0;
-    this.#note(uid, { at, perhaps, courses: NOTHING, lingers: isKept ? 'yes' : 'no' });
+    this.#note(uid, { at, perhaps, courses: NOTHING, stuck: isKept ? 'yes' : 'no' });
     return {
       takes: NOTHING,
       takesMore: 0,
-      propagation: propagation ?? this.#ownership?.mannerOf(uid) ?? 'Background',
+      propagation: propagation ?? this.#ownership?.policyOf(uid) ?? 'Background',
     };
   }
 
@@ -226,7 +226,7 @@ export class Cascade {
     return {
       isOwner: owned.length > 0,
       isCircle: owned.some(
-        (one) => this.#going.get(one.metadata.uid ?? '')?.manners.has('Foreground') === true,
+        (one) => this.#going.get(one.metadata.uid ?? '')?.policies.has('Foreground') === true,
       ),
       inherited: inheritedPropagation(metadata),
     };
@@ -239,8 +239,8 @@ export class Cascade {
     return this.#ownership!.ownersOf(metadata, ownerReferences).map(({ reference: { uid }, state }) => {
       const known = state === 'unknown' ? undefined : this.#going.get(uid);
       const going = known?.namespace === '' || known?.namespace === home ? known : undefined;
-      const manners = going?.manners;
-      const waits = manners?.has('Foreground') !== true ? 'no' : manners.size === 1 ? 'surely' : 'perhaps';
+      const policies = going?.policies;
+      const waits = policies?.has('Foreground') !== true ? 'no' : policies.size === 1 ? 'surely' : 'perhaps';
       return {
         courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
         // In a cycle it is unblocked before it is deleted.
@@ -258,21 +258,21 @@ export class Cascade {
     return this.#gone.get(uid)?.courses ?? ['stays'];
   }
 
-  #coursesOf(uid: string, { manners, isSure }: Going): Course[] {
+  #coursesOf(uid: string, { policies, isSure }: Going): Course[] {
     const isKept = this.keptBy(uid).length > 0;
-    return computeCourses(manners, { isSure, isKept, isPerhapsGone: this.#gone.has(uid) });
+    return computeCourses(policies, { isSure, isKept, isPerhapsGone: this.#gone.has(uid) });
   }
 
   /** Whether it is stuck terminating after its deletion. `path`: uids that are already being checked. */
-  #lingers(uid: string, path: Set<string>): Chance {
+  #stuck(uid: string, path: Set<string>): Chance {
     if (this.keptBy(uid).length > 0) return 'yes';
-    const manners = this.#going.get(uid)?.manners;
-    if (manners?.has('Foreground') !== true || path.has(uid)) return 'no';
+    const policies = this.#going.get(uid)?.policies;
+    if (policies?.has('Foreground') !== true || path.has(uid)) return 'no';
     path.add(uid);
     let most: Chance = 'no';
     for (const member of this.#dependentsOf(uid)) {
       const holds = isBlocking(member.metadata, uid) ? this.#holds(member, path) : 'no';
-      if (holds === 'yes' && manners.size === 1) return 'yes';
+      if (holds === 'yes' && policies.size === 1) return 'yes';
       if (holds !== 'no') most = 'perhaps';
     }
     return most;
@@ -286,8 +286,8 @@ export class Cascade {
     const going = this.#going.get(uid);
     const gone = this.#gone.get(uid);
     if (going === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
-    const lingers = going === undefined ? (gone?.lingers ?? 'perhaps') : this.#lingers(uid, path);
-    if (lingers !== 'yes') return lingers;
+    const stuck = going === undefined ? (gone?.stuck ?? 'perhaps') : this.#stuck(uid, path);
+    if (stuck !== 'yes') return stuck;
     // If another owner exists when the dependent is processed, the reference to this one is removed.
     const isFaithful = going === undefined || ties.filter(isInPlay).length === 1;
     return isFaithful && (going ?? { isSure: gone?.perhaps !== true }).isSure ? 'yes' : 'perhaps';

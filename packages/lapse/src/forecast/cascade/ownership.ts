@@ -35,7 +35,7 @@ interface Peculiar {
   /** Finalizers other than those of the garbage collector. */
   readonly keptBy: readonly string[];
   /** The propagation policy if the DELETE sets none. */
-  readonly manner: Propagation;
+  readonly policy: Propagation;
 }
 
 const isForeign = (finalizer: string): boolean => finalizer !== FOREGROUND && finalizer !== ORPHAN;
@@ -83,8 +83,8 @@ export class Ownership {
   }
 
   /** The propagation policy of an object if the DELETE sets none. */
-  mannerOf(uid: string): Propagation {
-    return this.#peculiar.get(uid)?.manner ?? 'Background';
+  policyOf(uid: string): Propagation {
+    return this.#peculiar.get(uid)?.policy ?? 'Background';
   }
 
   dependentsOf(uid: string): readonly Member[] {
@@ -114,7 +114,7 @@ function peculiarityOf(metadata: ObjectMeta): Peculiar | undefined {
   const { finalizers = NOBODY } = metadata;
   if (metadata.deletionTimestamp === undefined && finalizers.length === 0) return undefined;
   const keptBy = finalizers.filter(isForeign);
-  return { state: stateOfPresent(metadata), keptBy, manner: inheritedPropagation(metadata) };
+  return { state: stateOfPresent(metadata), keptBy, policy: inheritedPropagation(metadata) };
 }
 
 function append(map: Map<string, Member[]>, key: string, member: Member): void {

@@ -6,7 +6,7 @@
 // owner exists, the references to deleted and waiting owners are removed. An owner with orphan propagation removes
 // its own reference.
 
-import type { Propagation as Manner } from '@lapse/simulation/controllers/ownerGc/compute';
+import type { Propagation as Policy } from '@lapse/simulation/controllers/ownerGc/compute';
 
 /** The states of an owner during this time, as its dependent sees them. */
 export type Course =
@@ -47,14 +47,14 @@ export interface Owner {
 
 /** The states of an owner that is deleted with one of these propagation policies. */
 export function computeCourses(
-  manners: Iterable<Manner>,
+  policies: Iterable<Policy>,
   { isSure, isKept, isPerhapsGone }: Owner,
 ): Course[] {
   const courses = new Set<Course>(isSure ? [] : ['stays']);
-  for (const manner of manners)
-    if (manner === 'Orphan') courses.add('orphans');
+  for (const policy of policies)
+    if (policy === 'Orphan') courses.add('orphans');
     else if (!isKept) courses.add('goes');
-    else courses.add(manner === 'Foreground' ? 'wavers' : 'stays');
+    else courses.add(policy === 'Foreground' ? 'wavers' : 'stays');
   if (isPerhapsGone) courses.add('absent');
   return [...courses];
 }
@@ -88,11 +88,11 @@ export interface Bearing {
   /** One of its dependents waits in turn: the collector unblocks such a cycle. */
   readonly isCircle: boolean;
   /** The propagation policy from its own finalizers. */
-  readonly inherited: Manner;
+  readonly inherited: Policy;
 }
 
 /** The propagation policy with which the collector deletes it: foreground while an owner waits. */
-export function computeManners(ties: readonly Tie[], { isOwner, isCircle, inherited }: Bearing): Manner[] {
+export function computePolicies(ties: readonly Tie[], { isOwner, isCircle, inherited }: Bearing): Policy[] {
   if (!isOwner || ties.every(({ waits }) => waits === 'no')) return [inherited];
   const surely = ties.every(
     ({ waits, blocks, courses }) =>

@@ -27,13 +27,16 @@ export interface Question {
 
 export function adviseOn(question: Question): Advice[] {
   const { verdict, off } = question;
-  return [...adviseOnVerdict(question), ...off.flatMap((opinion) => adviseOnSleeping(opinion, verdict))];
+  return [
+    ...adviseOnOutcome(question),
+    ...off.flatMap((decision) => adviseOnDisabledRules(decision, verdict)),
+  ];
 }
 
 /** An object that is due in this second is not late. */
 export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
 
-function adviseOnVerdict(question: Question): Advice[] {
+function adviseOnOutcome(question: Question): Advice[] {
   const { verdict, now } = question;
   switch (verdict.kind) {
     case 'ends':
@@ -176,7 +179,7 @@ function howToEnd(question: Question, { family, rule, because }: Opinion): Advic
   return [{ what: 'to give it an hour after it has finished', command }];
 }
 
-function adviseOnSleeping({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
+function adviseOnDisabledRules({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
   if ((says !== 'ends' && says !== 'changes') || verdict.kind === 'lingers') return [];
   return [{ what: `to have ${rule} acted on`, command: `lapse run ${quoted(off)}` }];
 }

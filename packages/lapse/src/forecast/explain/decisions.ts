@@ -10,7 +10,7 @@ import { computeGates } from '#manager/selection';
 import { type Foretold, foretell, type Setting } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
 import type { Opinion } from './explanation.ts';
-import { askBystanders } from './nonMatchingPolicies.ts';
+import { findNonMatchingPolicies } from './nonMatchingPolicies.ts';
 
 export interface Asking extends Omit<Setting, 'snapshot'> {
   readonly served: readonly ServedKind[];
@@ -68,14 +68,14 @@ export async function askRules(
   const opinions: Opinion[] = [];
   const broken = new Map<string, string>();
   for await (const { family, statement } of heard(asking, asking.selected, object, { endOf })) {
-    if (isAbout(statement, object)) opinions.push(opinionOf(family, statement));
+    if (isAbout(statement, object)) opinions.push(decisionOf(family, statement));
     else if (statement.kind === 'held') broken.set(statement.object.uid, statement.because);
   }
-  return [...opinions, ...(await askBystanders(asking, object, opinions, broken))];
+  return [...opinions, ...(await findNonMatchingPolicies(asking, object, opinions, broken))];
 }
 
 /** The decisions of disabled rules: a family that does not run, a disabled feature gate. */
-export async function askSleeping(
+export async function askDisabledRules(
   asking: Asking,
   object: ObjectName,
   awake: readonly Opinion[],
@@ -86,7 +86,7 @@ export async function askSleeping(
   const listen = async (family: Family, off: string, gates: Readonly<Record<string, boolean>>) => {
     for await (const { statement } of heard(asking, [family], object, { endOf: () => undefined, gates }))
       if (isAbout(statement, object) && !said.has(`${family.name} ${statement.rule}`) && !isIdle(statement))
-        opinions.push({ ...opinionOf(family.name, statement), off });
+        opinions.push({ ...decisionOf(family.name, statement), off });
   };
   const states = computeGates(asking.known, asking.general.featureGates);
   for (const family of asking.known) {
@@ -105,7 +105,7 @@ const isIdle = ({ kind, because }: Statement): boolean => kind === 'stays' && be
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
 
-function opinionOf(family: string, statement: Statement): Opinion {
+function decisionOf(family: string, statement: Statement): Opinion {
   const { rule, because, kind: says } = statement;
   const base = { family, rule, says, because };
   switch (statement.kind) {

@@ -11,7 +11,7 @@ import type { Deed } from './explanation.ts';
 const RULES: ReadonlySet<string> = new Set(['TTLPolicy', 'ClusterTTLPolicy', 'Cleaner']);
 
 /** Undefined for an object that is no rule. Sorted: deletions by time, then held objects, then kept ones. */
-export async function findDeeds(
+export async function findEffects(
   { served, read, onUnread, ...asking }: Asking,
   object: ObjectName,
 ): Promise<Deed[] | undefined> {

@@ -9,8 +9,8 @@ import { readOwnership } from '../cascade/read.ts';
 import { namingAmong } from '../resolveKind.ts';
 import { createSnapshot } from '../snapshot.ts';
 import { adviseOn } from './advice.ts';
-import { askSleeping, readingOnce } from './decisions.ts';
-import { findDeeds } from './effects.ts';
+import { askDisabledRules, readingOnce } from './decisions.ts';
+import { findEffects } from './effects.ts';
 import { findPolicyFor } from './endable.ts';
 import { type Explaining, type Found, foreignFinalizers, judge } from './explain.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
@@ -36,8 +36,8 @@ export async function explainObject(
   const { object, verdict, opinions, keeper } = judged;
   const { now, served } = options;
   const isUnruled = verdict.kind === 'unruled';
-  const off = await askSleeping(explaining, object, opinions);
-  const deeds = await findDeeds(explaining, object);
+  const off = await askDisabledRules(explaining, object, opinions);
+  const deeds = await findEffects(explaining, object);
   const policy = isUnruled ? await findPolicyFor(explaining, kind, object.name) : undefined;
   const takes = options.cascade ? await findTakes(explaining, judged, kind) : undefined;
   return {
@@ -45,7 +45,7 @@ export async function explainObject(
     now,
     verdict,
     // Every rule reports that it is terminating, so the others are omitted.
-    also: verdict.kind === 'lingers' ? [] : opinions.filter((opinion) => opinion !== deciding(verdict)),
+    also: verdict.kind === 'lingers' ? [] : opinions.filter((decision) => decision !== deciding(verdict)),
     off,
     ...(keeper === undefined ? {} : { keeper }),
     finalizers: foreignFinalizers(found.metadata.finalizers),

@@ -11,7 +11,7 @@ type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
 const POLICIES = [TTLPolicy, ClusterTTLPolicy] as readonly Kind<AnyPolicy>[];
 
 /** `broken`: why a policy is inactive, by its uid. */
-export async function askBystanders(
+export async function findNonMatchingPolicies(
   asking: Asking,
   object: ObjectName,
   opinions: readonly Opinion[],
