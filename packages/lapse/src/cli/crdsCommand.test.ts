@@ -18,10 +18,10 @@ import { FAMILIES } from '#controllers/registry';
 import { applyCommand, kindsOf } from '#manager/crds';
 import { NO_KIND } from './checkpoint/desk.ts';
 import { crdsCommand, selectForCrds } from './crdsCommand.ts';
-import type { Patient } from './doctor/finding.ts';
+import type { DoctorContext } from './doctor/finding.ts';
 import { examineKinds } from './doctor/kinds.ts';
 import { manifestsCommand } from './manifests/manifestsCommand.ts';
-import { tellWhatRuns } from './startup.ts';
+import { logStartup } from './startup.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -78,13 +78,13 @@ const shownIn = (text: string): string[] => [...text.matchAll(COMMAND)].map(([co
 /** The hints for a cluster without the CRDs of Lapse. */
 async function said(selected: readonly Family[]): Promise<string[]> {
   const { client } = await cluster();
-  const findings = await examineKinds({ client, selected } as unknown as Patient);
+  const findings = await examineKinds({ client, selected } as unknown as DoctorContext);
   const logged: string[] = [];
   const warn = (fields: object) => void logged.push((fields as { hint?: string }).hint ?? '');
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn, error: quiet, with: () => log };
   const families = selected.map((family) => ({ family, controllers: [], admission: [] }));
-  await tellWhatRuns({ client, log, families });
+  await logStartup({ client, log, families });
   return [...findings.map(({ hint = '' }) => hint), ...logged];
 }
 
@@ -128,7 +128,7 @@ describe('a foreign CRD is not changed by any command that Lapse suggests', () =
 
 test('the suggested command installs the missing CRDs', async () => {
   const { kubeconfig, client } = await cluster();
-  const patient = { client, selected: withStorage } as unknown as Patient;
+  const patient = { client, selected: withStorage } as unknown as DoctorContext;
   const [{ hint } = { hint: '' }] = await examineKinds(patient);
   await run([...hint!.split(' ').slice(2), '--kubeconfig', kubeconfig]);
   client.discovery.invalidate();

@@ -13,7 +13,7 @@ import { type General, readGeneral } from '#manager/configuration/general';
 import { loadConfiguration } from '#manager/configuration/load';
 import { readConfig } from '#manager/configuration/readConfig';
 import { type Hosts, openHosts } from '#manager/hosts';
-import { tellLeadership } from '#manager/leading';
+import { recordLeadership } from '#manager/leading';
 import { collectModules, joinFamilies, loadModules } from '#manager/modules';
 import { selectFamilies } from '#manager/selection';
 import { UsageError } from '#manager/usage';
@@ -22,7 +22,7 @@ import { withSettings } from './flags.ts';
 import { namedRows } from './help.ts';
 import { openLog } from './logs.ts';
 import { leave, untilAskedToStop } from './signals.ts';
-import { tellWhatRuns } from './startup.ts';
+import { logStartup } from './startup.ts';
 
 interface RunFlags {
   readonly kubeconfig?: string;
@@ -76,7 +76,7 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
   const { server, inCluster, description } = cluster;
   log.info({ version: VERSION, cluster: description, server, dryRun: general.dryRun }, 'starting');
   const admission = families.flatMap((family) => family.admission);
-  tellLeadership(registry, lease, general);
+  recordLeadership(registry, lease, general);
   let hosts: Hosts | undefined;
   try {
     const { client } = services;
@@ -86,7 +86,7 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
     const readApi = readApiFor(names, { client, maxObjects: general.api.maxObjects });
     hosts = await openHosts({ ...context, client, namespace, ...readApi });
     manager.start();
-    void tellWhatRuns({ client, log, families, lease, ...only(general.namespace) });
+    void logStartup({ client, log, families, lease, ...only(general.namespace) });
     log.info({ signal: await stop }, 'stopping');
     log.info({ finished: await manager.stop() }, 'stopped');
   } finally {

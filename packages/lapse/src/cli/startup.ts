@@ -14,18 +14,18 @@ export interface StartupOptions extends NeedsOptions {
 }
 
 /** Resolves when everything is logged. Never rejects. */
-export async function tellWhatRuns(options: StartupOptions): Promise<void> {
+export async function logStartup(options: StartupOptions): Promise<void> {
   const { families, log } = options;
   for (const { family, controllers } of families)
     log.info({ family: family.name, controllers: controllers.map(({ name }) => name) }, 'runs');
   try {
-    await Promise.all([tellMissingKinds(options), tellMissingRights(options)]);
+    await Promise.all([logMissingKinds(options), logMissingRights(options)]);
   } catch (error) {
     log.warn({ error: asError(error) }, 'could not find out which kinds and rights are missing');
   }
 }
 
-async function tellMissingKinds({ client, log, families }: StartupOptions): Promise<void> {
+async function logMissingKinds({ client, log, families }: StartupOptions): Promise<void> {
   for (const { family } of families) {
     const missing = await missingKinds(client, family.kinds);
     if (missing.length > 0)
@@ -50,7 +50,7 @@ async function missingKinds(client: Client, kinds: readonly CustomKind[]): Promi
   return missing;
 }
 
-async function tellMissingRights(options: StartupOptions): Promise<void> {
+async function logMissingRights(options: StartupOptions): Promise<void> {
   const review = createReviewer(options.client);
   for (const { who, rights, where } of needsOf(options)) {
     const missing = await review(rights, where);

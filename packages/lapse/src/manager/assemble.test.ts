@@ -13,7 +13,7 @@ import { defineController } from '@lapse/runtime/definition';
 import { Lease } from '@lapse/runtime/election/lease';
 import { settled } from '@lapse/runtime/outcome';
 import { afterEach, describe, expect, test } from 'vitest';
-import { tellWhatRuns } from '#cli/startup';
+import { logStartup } from '#cli/startup';
 import type { Family, Services } from '#controllers/family';
 import { assemble } from './assemble.ts';
 import { readGeneral } from './configuration/general.ts';
@@ -206,7 +206,7 @@ test('the startup log lists the controllers and the missing rights', async () =>
     /selfsubjectaccessreviews/.test(request.path) && Buffer.from(request.body!).includes('"verb":"patch"');
   const { assembly, services, lines, log } = await start({}, refused);
   const { families, lease } = assembly;
-  await tellWhatRuns({ client: services.client, log, families, lease });
+  await logStartup({ client: services.client, log, families, lease });
   expect(lines).toEqual([
     'runs {"family":"marker","controllers":["marker"]}',
     'rights are missing {"controller":"events","missing":["patch events.events.k8s.io"]}',

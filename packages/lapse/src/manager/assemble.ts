@@ -131,7 +131,7 @@ export function assemble(options: AssemblyOptions): Assembly {
       if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
       return state;
     },
-    deletion: deletionHabits(general, clock),
+    deletion: deletionOptionsOf(general, clock),
   };
   const families = options.selected.map((family) => createFamily(family, services, options.document));
   const manager = new Manager({
@@ -165,7 +165,7 @@ function createFamily(family: Family, services: Services, document: JsonObject):
 }
 
 /** One budget per controller, created at the first call. */
-function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
+function deletionOptionsOf({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
   const { perSecond, perMinute, paranoidReread: rereadFirst } = deletions;
   const budgets = new Map<string, Budget>();
   const limits = {

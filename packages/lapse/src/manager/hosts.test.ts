@@ -70,8 +70,8 @@ test('a configured port that is in use is a usage error', async () => {
 });
 
 test('a default port that is in use is skipped', async () => {
-  const deskAddress = `127.0.0.1:${await takenPort()}`;
-  expect((await open({}, { deskAddress }))[0]).toMatch(/^not serving .*is taken/);
+  const localAddress = `127.0.0.1:${await takenPort()}`;
+  expect((await open({}, { localAddress }))[0]).toMatch(/^not serving .*is taken/);
 });
 
 test.each([

@@ -25,7 +25,7 @@ export interface HostsOptions extends WebhookHostOptions {
   /** In a Pod, probes come from outside. On a workstation, only local processes should connect. */
   readonly inCluster: boolean;
   /** Where the status is served on a workstation by default, if the port is free. Default: 127.0.0.1:8080. */
-  readonly deskAddress?: string;
+  readonly localAddress?: string;
   readonly manager: Manager;
   /** Served at `--api-port`. */
   readonly api?: AggregatedApi;
@@ -51,10 +51,10 @@ export async function openHosts(options: HostsOptions): Promise<Hosts> {
 }
 
 async function openStatus(options: HostsOptions): Promise<Host[]> {
-  const { general, inCluster, manager, registry, log, deskAddress = '127.0.0.1:8080' } = options;
+  const { general, inCluster, manager, registry, log, localAddress = '127.0.0.1:8080' } = options;
   const flag = 'metrics-bind-address';
   const asked = general.metrics.bindAddress ?? (inCluster ? ':8080' : undefined);
-  const where = parseBindAddress(flag, asked ?? deskAddress);
+  const where = parseBindAddress(flag, asked ?? localAddress);
   if (where === undefined) return [];
   const handle = statusHandler({
     readiness: () => manager.readiness(),

@@ -2,7 +2,7 @@ import { Registry } from '@lapse/runtime/metrics/registry';
 import { expect, test } from 'vitest';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
-import { tellLeadership } from './leading.ts';
+import { recordLeadership } from './leading.ts';
 
 const general = (flags: Record<string, string>) =>
   readGeneral(loadConfiguration([], { flags: { 'leader-elect': 'false', ...flags }, environment: {} }));
@@ -20,6 +20,6 @@ test.each([
   ['with leader election the elector reports it', {}, { namespace: 'a', name: 'lapse' }, undefined],
 ])('%s', (_, flags, lease, line) => {
   const registry = new Registry();
-  tellLeadership(registry, lease, general(flags));
+  recordLeadership(registry, lease, general(flags));
   expect(STATUS.exec(registry.text())?.[0]).toBe(line);
 });

@@ -6,7 +6,7 @@ import type { Assembly } from './assemble.ts';
 import type { General } from './configuration/general.ts';
 
 /** With leader election the elector sets the metric. */
-export function tellLeadership(
+export function recordLeadership(
   registry: Registry,
   lease: Assembly['lease'],
   { leaderElection }: Pick<General, 'leaderElection'>,

@@ -3,7 +3,7 @@
 import { TransportError } from '@lapse/kube/client/transport';
 import { asError } from '@lapse/runtime/outcome';
 import { computeRefusal } from '../failures.ts';
-import type { Examination, Finding, Patient } from './finding.ts';
+import type { DoctorContext, Examination, Finding } from './finding.ts';
 import { examineKinds } from './kinds.ts';
 import { examineObjects } from './objects.ts';
 import { examineCleaners, examineLeases, examineTtlController } from './others.ts';
@@ -24,17 +24,21 @@ const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] =
 ];
 
 /** Without a connection there are no other findings. */
-export async function examine(patient: Patient): Promise<Finding[]> {
-  const findings = await attempt('server', examineServer, patient);
+export async function examine(doctorContext: DoctorContext): Promise<Finding[]> {
+  const findings = await attempt('server', examineServer, doctorContext);
   if (findings.some(({ level }) => level === 'problem')) return findings;
   for (const [name, examination] of EXAMINATIONS)
-    findings.push(...(await attempt(name, examination, patient)));
+    findings.push(...(await attempt(name, examination, doctorContext)));
   return findings;
 }
 
-async function attempt(check: string, examination: Examination, patient: Patient): Promise<Finding[]> {
+async function attempt(
+  check: string,
+  examination: Examination,
+  doctorContext: DoctorContext,
+): Promise<Finding[]> {
   try {
-    return await examination(patient);
+    return await examination(doctorContext);
   } catch (cause) {
     const { what, next } = computeRefusal(cause) ?? { what: asError(cause).message };
     const about = cause instanceof TransportError ? 'connection' : 'examination';

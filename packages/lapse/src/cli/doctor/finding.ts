@@ -26,7 +26,7 @@ export interface Finding {
   readonly hint?: string;
 }
 
-export interface Patient {
+export interface DoctorContext {
   readonly client: Client;
   readonly clock: Clock;
   readonly general: General;
@@ -35,7 +35,7 @@ export interface Patient {
   readonly assembly: Assembly;
 }
 
-export type Examination = (patient: Patient) => Promise<Finding[]>;
+export type Examination = (doctorContext: DoctorContext) => Promise<Finding[]>;
 
 /** Undefined if it may not be read or is not served. */
 export async function listIfAllowed<T extends KubeObject>(

@@ -3,20 +3,20 @@
 
 import type { ObjectCheck, ReviewNeeds } from '#controllers/objectCheck';
 import { createReviewer } from '#manager/review';
-import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
+import { type DoctorContext, type Examination, type Finding, listIfAllowed } from './finding.ts';
 
 const check = 'objects';
 
-export const examineObjects: Examination = async (patient) => {
-  const review = needsReviewer(patient);
+export const examineObjects: Examination = async (doctorContext) => {
+  const review = needsReviewer(doctorContext);
   const findings: Finding[] = [];
-  for (const { checks = [] } of patient.assembly.families)
-    for (const one of checks) findings.push(...(await examineAll(one, patient, review)));
+  for (const { checks = [] } of doctorContext.assembly.families)
+    for (const one of checks) findings.push(...(await examineAll(one, doctorContext, review)));
   return findings;
 };
 
 /** Sends each review once for all objects. */
-function needsReviewer({ client }: Patient): ReviewNeeds {
+function needsReviewer({ client }: DoctorContext): ReviewNeeds {
   const review = createReviewer(client);
   return async (needs) => {
     const lacks = await Promise.all(
@@ -31,7 +31,7 @@ function needsReviewer({ client }: Patient): ReviewNeeds {
 
 async function examineAll(
   { kind, check: examine }: ObjectCheck,
-  { client, general }: Patient,
+  { client, general }: DoctorContext,
   review: ReviewNeeds,
 ): Promise<Finding[]> {
   const about = `${kind.resource}.${kind.group}`;

@@ -5,7 +5,7 @@ import { type Instant, parseTime } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
+import { type DoctorContext, type Examination, type Finding, listIfAllowed } from './finding.ts';
 
 interface Lease extends KubeObject {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
@@ -72,7 +72,7 @@ const isHandedOver = (command: string): boolean =>
 const LEASES = /^lapse(-|$)/;
 
 /** The lease of this configuration is not reported. */
-export const examineLeases: Examination = async ({ client, clock, assembly }: Patient) => {
+export const examineLeases: Examination = async ({ client, clock, assembly }: DoctorContext) => {
   const leases = await listIfAllowed(client, Lease);
   if (leases === undefined) return [note('leases', 'may not be listed: another lapse could not be seen')];
   const { lease: own } = assembly;

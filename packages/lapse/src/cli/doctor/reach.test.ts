@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Patient } from './finding.ts';
+import type { DoctorContext } from './finding.ts';
 import { examineServer } from './reach.ts';
 
 test.each([
@@ -10,6 +10,6 @@ test.each([
 ])('a server of version "%s": %s', async (gitVersion, level, message) => {
   const body = Buffer.from(JSON.stringify({ gitVersion }));
   const client = { raw: async () => ({ status: 200, headers: {}, body }) };
-  const [finding] = await examineServer({ client } as unknown as Patient);
+  const [finding] = await examineServer({ client } as unknown as DoctorContext);
   expect(finding).toMatchObject({ level, message });
 });

@@ -5,7 +5,7 @@ import { defineKind, type Kind } from '@lapse/kube/api/kind';
 import { OURS } from '@lapse/kube/api/kinds/customKind';
 import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
-import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
+import { type DoctorContext, type Examination, type Finding, listIfAllowed } from './finding.ts';
 
 const NEEDS_SNAPSHOTS = new Set(['volume-capture', 'volume-restore']);
 
@@ -49,8 +49,8 @@ const EndpointSlice = defineKind({
 const check = 'webhook';
 const items = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-export const examineWebhooks: Examination = async (patient) => {
-  const { client, general } = patient;
+export const examineWebhooks: Examination = async (doctorContext) => {
+  const { client, general } = doctorContext;
   const findings: Finding[] = [];
   let seen = 0;
   for (const kind of CONFIGURATIONS) {
@@ -64,7 +64,7 @@ export const examineWebhooks: Examination = async (patient) => {
     )) {
       seen++;
       for (const hook of items(asJson(configuration).webhooks))
-        findings.push(await examineHook(patient, configuration, hook));
+        findings.push(await examineHook(doctorContext, configuration, hook));
     }
   }
   if (seen === 0 && findings.length === 0)
@@ -84,7 +84,7 @@ const isOurConfiguration = ({ metadata }: KubeObject, names: readonly string[]):
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : 'an invalid URL');
 
-async function examineHook({ client }: Patient, of: KubeObject, hook: JsonObject): Promise<Finding> {
+async function examineHook({ client }: DoctorContext, of: KubeObject, hook: JsonObject): Promise<Finding> {
   const about = `${of.metadata.name}: ${String(hook.name)}`;
   const refuses = hook.failurePolicy === 'Ignore' ? '' : '; until then writes it guards are refused';
   const { service, url, caBundle } = isObject(hook.clientConfig) ? hook.clientConfig : {};

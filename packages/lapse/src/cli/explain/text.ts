@@ -56,11 +56,11 @@ function linesOf(explanation: Explanation, named: Named): Line[] {
     ...reasonOf(verdict),
     ...blocksOf(verdict, finalizers),
     ...keeperOf(explanation, named),
-    ...also.slice(0, MOST_NAMED).map((opinion): Line => ['also', opinionText(opinion, now)]),
+    ...also.slice(0, MOST_NAMED).map((decision): Line => ['also', decisionText(decision, now)]),
     ...(also.length > MOST_NAMED ? [['', `and ${also.length - MOST_NAMED} more`] as const] : []),
-    ...off.map((opinion): Line => ['off', `${opinionText(opinion, now)}; switched on by ${opinion.off}`]),
+    ...off.map((decision): Line => ['off', `${decisionText(decision, now)}; switched on by ${decision.off}`]),
     ...takesOf(explanation, named),
-    ...deedsOf(explanation, named),
+    ...effectsOf(explanation, named),
     ...next.map(({ what, command }): Line => ['next', command === undefined ? what : `${what}: ${command}`]),
     ...unread.map((what): Line => ['unread', what]),
   ];
@@ -145,7 +145,7 @@ function keeperOf({ keeper, verdict }: Explanation, named: Named): Line[] {
     : [['owner', `${named(keeper)} owns it, and does not take it along`]];
 }
 
-function opinionText({ rule, family, says, at, because }: Opinion, now: Instant): string {
+function decisionText({ rule, family, says, at, because }: Opinion, now: Instant): string {
   const time = at === undefined ? '' : ` ${when(at, now)}`;
   return `${rule} (${family}): ${says}${time}, ${because}`;
 }
@@ -168,7 +168,7 @@ function takesOf({ takes }: Explanation, nameOf: Named): Line[] {
   ];
 }
 
-function deedsOf({ deeds, now }: Explanation, nameOf: Named): Line[] {
+function effectsOf({ deeds, now }: Explanation, nameOf: Named): Line[] {
   if (deeds === undefined) return [];
   if (deeds.length === 0) return [['acts on', 'nothing that exists now']];
   const named = deeds.slice(0, MOST_NAMED);

@@ -65,19 +65,19 @@ function* lines(all: Iterable<string>): Generator<string> {
 }
 
 /** Arguments that every row needs. */
-interface Telling {
+interface RowContext {
   readonly now: Instant;
   readonly named: Named;
 }
 
 function* endsTable(
   ends: readonly PlannedEnd[],
-  telling: Telling,
+  rowContext: RowContext,
   { wide, ...manner }: Manner & { readonly wide: boolean },
 ): Generator<string> {
   const what: Table<PlannedEnd> = {
     header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'TAKES', 'WHY'],
-    rowOf: (end) => endRow(end, telling),
+    rowOf: (end) => endRow(end, rowContext),
     first: 3,
     beneath: ([, , , rule, takes, why]) =>
       `${ruled(rule, why)}${takes === '-' ? '' : `; takes ${takes} along`}`,
@@ -85,7 +85,7 @@ function* endsTable(
   let at = -1;
   for (const line of table(ends, what, manner)) {
     yield line;
-    if (wide && at >= 0) yield* takenLines(ends[at]!, telling.named);
+    if (wide && at >= 0) yield* takenLines(ends[at]!, rowContext.named);
     at++;
   }
 }
@@ -93,21 +93,21 @@ function* endsTable(
 /** A reason may start with its rule. */
 const ruled = (rule = '', why = ''): string => (why.startsWith(`${rule}: `) ? why : `${rule}: ${why}`);
 
-const changesTable = (telling: Telling): Table<Change> => ({
+const changesTable = (rowContext: RowContext): Table<Change> => ({
   header: ['CHANGES', 'AT', 'OBJECT', 'WHY'],
-  rowOf: (one) => changeRow(one, telling),
+  rowOf: (one) => changeRow(one, rowContext),
   first: 3,
   beneath: ([, , , why = '']) => why,
 });
 
-const heldTable = (telling: Telling): Table<Held> => ({
+const heldTable = (rowContext: RowContext): Table<Held> => ({
   header: ['HELD', 'RULE', 'WHY'],
-  rowOf: (one) => heldRow(one, telling),
+  rowOf: (one) => heldRow(one, rowContext),
   first: 1,
   beneath: ([, rule, why]) => ruled(rule, why),
 });
 
-const endRow = (end: PlannedEnd, { now, named }: Telling): Row => [
+const endRow = (end: PlannedEnd, { now, named }: RowContext): Row => [
   relativeTime(end.at, now),
   formatTime(end.at),
   named(end.object),
@@ -132,14 +132,14 @@ const takenLines = ({ takes, takesMore }: PlannedEnd, named: Named): string[] =>
   ...(takesMore === 0 ? [] : [`  └ and ${takesMore} more`]),
 ];
 
-const changeRow = ({ at, object, because }: Change, { now, named }: Telling): Row => [
+const changeRow = ({ at, object, because }: Change, { now, named }: RowContext): Row => [
   relativeTime(at, now),
   formatTime(at),
   named(object),
   plain(because),
 ];
 
-const heldRow = ({ object, rule, because, until }: Held, { now, named }: Telling): Row => [
+const heldRow = ({ object, rule, because, until }: Held, { now, named }: RowContext): Row => [
   named(object),
   plain(rule),
   `${plain(because)}${until === undefined ? '' : ` (${thenText(because, until, now)})`}`,

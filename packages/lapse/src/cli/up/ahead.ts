@@ -48,5 +48,5 @@ export async function lookAhead({ client, now, ...asking }: AheadOptions): Promi
 }
 
 /** Families with a forecast. For others only the waits of their reconciles are known. */
-export const foreseeing = (families: readonly Family[]): ReadonlySet<string> =>
+export const familiesWithForecast = (families: readonly Family[]): ReadonlySet<string> =>
   new Set(families.flatMap(({ name, foresight }) => (foresight === undefined ? [] : [name])));

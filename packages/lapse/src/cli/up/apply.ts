@@ -9,7 +9,7 @@ import { createHands, type Manifests } from '@lapse/simulation/hands';
 const TRIES = 10;
 
 /** Retries, because a kind whose CRD was just created is served with a delay. Returns the error message, if any. */
-export async function applyPatiently(user: Client, manifests: Manifests): Promise<string | undefined> {
+export async function applyWithRetries(user: Client, manifests: Manifests): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const problem = await applyOnce(user, manifests);
     if (problem === undefined || tries === TRIES || !problem.includes('not served')) return problem;

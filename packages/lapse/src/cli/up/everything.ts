@@ -32,11 +32,11 @@ import { type Assembly, assemble } from '#manager/assemble';
 import type { General } from '#manager/configuration/general';
 import { recordInstallation } from '#manager/configuration/installation';
 import { applyCrds, kindsOf } from '#manager/crds';
-import { foreseeing, lookAhead } from './ahead.ts';
+import { familiesWithForecast, lookAhead } from './ahead.ts';
 import { Follower } from './follower.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
 import { applyPolicies } from './policies.ts';
-import { type Foreseen, type Overview, Tally } from './tally.ts';
+import { type Overview, Tally, type UpcomingEvents } from './tally.ts';
 import { Whose } from './whose.ts';
 
 export interface EverythingOptions {
@@ -75,7 +75,7 @@ export class Everything {
   readonly #inFlight: (() => number)[] = [];
   /** Counts everything that happened. */
   #passes = 0;
-  #known: { readonly passes: number; readonly foreseen: Foreseen } | undefined;
+  #known: { readonly passes: number; readonly upcoming: UpcomingEvents } | undefined;
 
   /** `handle` is the handler of the API server, `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
@@ -187,28 +187,28 @@ export class Everything {
   }
 
   async overview(): Promise<Overview> {
-    return this.#tally.overview(await this.#foreseen());
+    return this.#tally.overview(await this.#upcoming());
   }
 
   /** The result in one line. */
   async summary(stamp: (at: Instant) => string): Promise<string> {
-    return this.#tally.text(stamp, await this.#foreseen());
+    return this.#tally.text(stamp, await this.#upcoming());
   }
 
   /** The forecast is reused as long as nothing changes. */
-  async #foreseen(): Promise<Foreseen> {
+  async #upcoming(): Promise<UpcomingEvents> {
     const passes = this.#passes;
-    if (this.#known?.passes === passes) return this.#known.foreseen;
+    if (this.#known?.passes === passes) return this.#known.upcoming;
     const { clock, general, document, known, selected, log } = this.#options;
     const asking = { general, document, known, selected };
     try {
       const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
-      this.#known = { passes, foreseen: { ahead, families: foreseeing(selected) } };
+      this.#known = { passes, upcoming: { ahead, families: familiesWithForecast(selected) } };
     } catch (error) {
       // The view keeps the last forecast, or shows the waits of reconciles.
       log.debug({ error }, 'nothing could be foreseen');
     }
-    return this.#known?.foreseen ?? { ahead: [], families: new Set() };
+    return this.#known?.upcoming ?? { ahead: [], families: new Set() };
   }
 
   async stop(): Promise<void> {

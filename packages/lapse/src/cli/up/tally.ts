@@ -47,12 +47,12 @@ export interface Overview {
 }
 
 /** The forecast. For families without one only the waits of their reconciles are known. */
-export interface Foreseen {
+export interface UpcomingEvents {
   readonly ahead: readonly Ahead[];
   readonly families: ReadonlySet<string>;
 }
 
-const NOTHING_FORESEEN: Foreseen = { ahead: [], families: new Set() };
+const NOTHING_UPCOMING: UpcomingEvents = { ahead: [], families: new Set() };
 
 export interface TallyOptions {
   readonly clock: Clock;
@@ -70,7 +70,7 @@ const MOST_DEADLINES = 100_000;
 /** Deletions without a reconcile that requested them. */
 const NOBODY = 'lapse';
 
-interface Book {
+interface Counters {
   /** By controller and key. */
   readonly waits: Map<string, Waiting>;
   /** The last deadline, also if it is no longer waited for. Delays are measured against it. */
@@ -84,7 +84,7 @@ interface Book {
 export class Tally {
   readonly #options: TallyOptions;
   readonly #start: Instant;
-  readonly #books = new Map<string, Book>();
+  readonly #allCounters = new Map<string, Counters>();
   #latest: Ended[] = [];
 
   constructor(options: TallyOptions) {
@@ -93,16 +93,17 @@ export class Tally {
   }
 
   pass({ controller, key, outcome }: PassRecord & { readonly controller: string }): void {
-    const book = this.#book(controller);
+    const counters = this.#counters(controller);
     const id = idOf(controller, key);
     if (outcome.kind === 'waitUntil') {
       const ref = this.#options.refOf?.(controller, key) ?? refText(controller, parseKeyText(key));
-      book.waits.set(id, { ref, at: outcome.at });
-      book.deadlines.delete(id);
-      book.deadlines.set(id, outcome.at);
-      if (book.deadlines.size > MOST_DEADLINES) book.deadlines.delete(book.deadlines.keys().next().value!);
-    } else book.waits.delete(id);
-    if (outcome.kind === 'failed') book.failed++;
+      counters.waits.set(id, { ref, at: outcome.at });
+      counters.deadlines.delete(id);
+      counters.deadlines.set(id, outcome.at);
+      if (counters.deadlines.size > MOST_DEADLINES)
+        counters.deadlines.delete(counters.deadlines.keys().next().value!);
+    } else counters.waits.delete(id);
+    if (outcome.kind === 'failed') counters.failed++;
   }
 
   /** Counts each object once, when its deletion is accepted. */
@@ -111,31 +112,31 @@ export class Tally {
     for (const end of computeEnds(change)) {
       const deed = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
       const by = end.by ?? deed?.controller ?? NOBODY;
-      const book = this.#book(by);
-      book.ended++;
+      const counters = this.#counters(by);
+      counters.ended++;
       // A finished request has no deadline, so no delay is measured.
-      if (end.how !== 'done') measure(book, idOf(by, deed?.key ?? keyOf(change)), change.at);
-      book.last = { ref: end.ref, at: change.at, by };
-      this.#latest = [book.last, ...this.#latest.slice(0, KEPT - 1)];
+      if (end.how !== 'done') measure(counters, idOf(by, deed?.key ?? keyOf(change)), change.at);
+      counters.last = { ref: end.ref, at: change.at, by };
+      this.#latest = [counters.last, ...this.#latest.slice(0, KEPT - 1)];
     }
   }
 
-  overview({ ahead, families }: Foreseen = NOTHING_FORESEEN): Overview {
+  overview({ ahead, families }: UpcomingEvents = NOTHING_UPCOMING): Overview {
     const now = this.#options.clock.now();
-    const foreseen = Map.groupBy(ahead, ({ family }) => family);
-    for (const family of foreseen.keys()) this.#book(family);
-    const waitsOf = (family: string, { waits }: Book) =>
-      families.has(family) ? (foreseen.get(family) ?? []) : [...waits.values()];
-    const standings = [...this.#books]
-      .map(([family, book]) => standingOf({ family, book, waits: waitsOf(family, book), now }))
+    const upcoming = Map.groupBy(ahead, ({ family }) => family);
+    for (const family of upcoming.keys()) this.#counters(family);
+    const waitsOf = (family: string, { waits }: Counters) =>
+      families.has(family) ? (upcoming.get(family) ?? []) : [...waits.values()];
+    const standings = [...this.#allCounters]
+      .map(([family, counters]) => standingOf({ family, counters, waits: waitsOf(family, counters), now }))
       .filter(({ waiting, ended, failed }) => waiting + ended + failed > 0)
       .sort((a, b) => (a.family < b.family ? -1 : 1));
     return { start: this.#start, now, standings, justEnded: this.#latest };
   }
 
   /** One line, plus one per family that ended something. */
-  text(stamp: (at: Instant) => string, foreseen: Foreseen = NOTHING_FORESEEN): string {
-    const { standings, now } = this.overview(foreseen);
+  text(stamp: (at: Instant) => string, upcoming: UpcomingEvents = NOTHING_UPCOMING): string {
+    const { standings, now } = this.overview(upcoming);
     const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
     const sum = (of: (standing: Standing) => number) => standings.reduce((all, one) => all + of(one), 0);
     const next = standings
@@ -149,14 +150,14 @@ export class Tally {
   }
 
   /** The counters of a controller's family, or of a family by name. */
-  #book(name: string): Book {
+  #counters(name: string): Counters {
     const family = this.#options.familyOf?.(name) ?? name;
-    let book = this.#books.get(family);
-    if (book === undefined) {
-      book = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
-      this.#books.set(family, book);
+    let counters = this.#allCounters.get(family);
+    if (counters === undefined) {
+      counters = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
+      this.#allCounters.set(family, counters);
     }
-    return book;
+    return counters;
   }
 }
 
@@ -164,11 +165,11 @@ const idOf = (controller: string, key: string): string => `${controller} ${key}`
 const keyOf = ({ namespace, name }: Change): string =>
   keyText(namespace === undefined ? { name } : { namespace, name });
 
-function measure(book: Book, id: string, at: Instant): void {
-  const deadline = book.deadlines.get(id);
+function measure(counters: Counters, id: string, at: Instant): void {
+  const deadline = counters.deadlines.get(id);
   // The reason was not the deadline.
   if (deadline === undefined || !isDue(deadline, at)) return;
-  book.latest = millis(Math.max(book.latest ?? 0, minus(at, deadline)));
+  counters.latest = millis(Math.max(counters.latest ?? 0, minus(at, deadline)));
 }
 
 function endedText({ family, ended, latest }: Standing): string {
@@ -178,13 +179,13 @@ function endedText({ family, ended, latest }: Standing): string {
 
 interface Stand {
   readonly family: string;
-  readonly book: Book;
+  readonly counters: Counters;
   readonly waits: readonly Waiting[];
   readonly now: Instant;
 }
 
-function standingOf({ family, book, waits, now }: Stand): Standing {
-  const { ended, latest, failed, last } = book;
+function standingOf({ family, counters, waits, now }: Stand): Standing {
+  const { ended, latest, failed, last } = counters;
   let due = 0;
   let next: Waiting | undefined;
   for (const { ref, at } of waits) {

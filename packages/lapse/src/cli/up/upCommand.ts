@@ -26,7 +26,7 @@ import { namedRows } from '../help.ts';
 import { openLog } from '../logs.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from '../serverCommand.ts';
 import { leave, untilAskedToStop } from '../signals.ts';
-import { applyPatiently } from './apply.ts';
+import { applyWithRetries } from './apply.ts';
 import { Everything, type EverythingOptions } from './everything.ts';
 import { readExamples } from './examples.ts';
 import { firstScreen } from './screen.ts';
@@ -227,7 +227,7 @@ const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' |
 async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
     if (isOver()) return;
-    const problem = await applyPatiently(everything.user, text);
+    const problem = await applyWithRetries(everything.user, text);
     if (problem !== undefined) view.say(`          examples/${name} was not applied: ${problem}\n`);
   }
 }

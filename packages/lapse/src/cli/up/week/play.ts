@@ -4,7 +4,7 @@
 import type { Clock } from '@lapse/base/clock';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import { applyOnce, applyPatiently } from '../apply.ts';
+import { applyOnce, applyWithRetries } from '../apply.ts';
 import type { Act, Script } from './script.ts';
 
 export interface PlayOptions {
@@ -36,7 +36,7 @@ export class Play {
   async open(isOver: () => boolean): Promise<void> {
     for (const act of this.script.opening) {
       if (isOver()) return;
-      await this.#apply(act, applyPatiently);
+      await this.#apply(act, applyWithRetries);
     }
   }
 
