@@ -47,7 +47,7 @@ test('an item due at the time of the plan is overdue, a millisecond later it is 
 });
 
 test.each<[string, Partial<Filter>, string[]]>([
-  ['nothing asked', {}, ['late', 'cache', 'build', 'stuck']],
+  ['no filter', {}, ['late', 'cache', 'build', 'stuck']],
   ['a state', { state: 'held' }, ['stuck']],
   ['a kind', { kind: data.kinds.indexOf('Pod') }, ['cache', 'stuck']],
   ['a namespace', { namespace: data.namespaces.indexOf('web') }, ['cache']],

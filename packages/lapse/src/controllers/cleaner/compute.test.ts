@@ -42,7 +42,11 @@ describe('the TTL', () => {
       created(ago(3_600_000), 3_600_000),
       { kind: 'open', since: NOW },
     ],
-    ['long over', created(ago(10 * DAY), 0), { kind: 'open', since: NOW - 10 * DAY }],
+    [
+      'is open long after the end of the TTL',
+      created(ago(10 * DAY), 0),
+      { kind: 'open', since: NOW - 10 * DAY },
+    ],
     [
       'waits for thirty days, which exceeds the longest Node.js timer',
       created(ago(0), 30 * DAY),

@@ -42,7 +42,7 @@ describe('a changed object triggers the Cleaners', () => {
     ['whose labels it has, all of them', 'b', { app: 'x', tier: 'y' }, ['by-both', 'by-labels']],
     ['only if it has all of their labels', 'b', { tier: 'y' }, []],
     ['whose suffix its name has', 'things.example.com', {}, ['by-suffix']],
-    ['no other', 'b', {}, []],
+    ['only if one of them matches', 'b', {}, []],
   ])('%s', (_, name, labels, expected) => {
     expect(concerned(interests, name, labels)).toEqual(expected);
   });

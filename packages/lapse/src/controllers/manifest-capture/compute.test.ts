@@ -220,7 +220,7 @@ describe('continuing a capture', () => {
     ['an object from before the position', 2, ['b'], undefined],
     ['objects out of order', 0, ['b', 'a'], undefined],
     ['more objects than targets', 3, ['d', 'e'], undefined],
-    ['one twice', 0, ['a', 'a'], undefined],
+    ['an object twice', 0, ['a', 'a'], undefined],
   ])('%s', (_what, from, found, next) => {
     expect(
       advance(

@@ -280,8 +280,8 @@ describe('other writers', () => {
   );
 
   test.each([
-    ['calls invalid', 422, 'Invalid', 'no'],
-    ['has no room for', 413, 'RequestEntityTooLarge', 'limit is 3145728'],
+    ['rejects as invalid', 422, 'Invalid', 'no'],
+    ['rejects as too large', 413, 'RequestEntityTooLarge', 'limit is 3145728'],
     ['cannot store', 500, 'InternalError', 'etcdserver: request is too large'],
   ])('a status that the server %s is reported, not repeated', (_rule, code, reason, message) =>
     inPoolWorld(async (w) => {

@@ -40,8 +40,8 @@ describe('applyEligibleNodesAndIncrementRevisionIfChanged', () => {
     ['a removed node', []],
     ['another node', [entry('n2')]],
     ['[42] a change of nodeReady', [entry('n1', { nodeReady: false })]],
-    ['agentReady turned', [entry('n1', { agentReady: false })]],
-    ['unschedulable turned', [entry('n1', { unschedulable: true })]],
+    ['a change of agentReady', [entry('n1', { agentReady: false })]],
+    ['a change of unschedulable', [entry('n1', { unschedulable: true })]],
     ['a zone', [entry('n1', { zoneName: 'a' })]],
     ['a changed volume group', [entry('n1', { lvmVolumeGroups: [group('vg')] })]],
   ])('%s increments the revision once', (_rule, nodes) => {

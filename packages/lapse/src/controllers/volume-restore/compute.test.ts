@@ -189,7 +189,11 @@ describe('Events of provisioners', () => {
       true,
     ],
     ['about another request', report({ regarding: { uid: 'u-2' } }), false],
-    ['about nobody', { type: 'Warning', reason: 'VRRInvalidSpec', reportingController: 'p' }, false],
+    [
+      'without a request in it',
+      { type: 'Warning', reason: 'VRRInvalidSpec', reportingController: 'p' },
+      false,
+    ],
     ['from an unknown reporter', report({ reportingController: 'q' }), false],
     ['not a warning', report({ type: 'Normal' }), false],
     ['another reason', report({ reason: 'Provisioning' }), false],
