@@ -1,4 +1,4 @@
-// Puts families of controllers together for a scenario: by name, with a configuration as in the file.
+// Composes controller families for a scenario: by name, with a configuration as in the configuration file.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
@@ -10,7 +10,7 @@ import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
 export interface Ensemble {
   readonly families: readonly Family[];
-  /** Beside the families: controllers of a test. */
+  /** Controllers of the test, in addition to the families. */
   readonly controllers: readonly ControllerDefinition[];
   /** As in the configuration file: sections of families, and general fields such as dryRun. */
   readonly configuration: JsonObject;

@@ -31,22 +31,22 @@ const given = (facts: FactsCase<Job>['facts'], more: Partial<FactsCase<Job>> = {
   ...more,
 });
 
-describe('facts that are complete', () => {
-  test('cover what compute reads, and decide its outcome', () => {
+describe('complete facts', () => {
+  test('cover the fields that compute reads, and determine its result', () => {
     expectFactsCover(given(whole));
     expectFactsDecide(given(whole));
   });
-  test('whole subtrees count as read', () => {
+  test('count whole subtrees as read', () => {
     expectFactsCover(given(({ metadata, spec, status }) => ({ metadata, spec, status })));
   });
-  test('a field may be left out with a reason', () => {
+  test('may leave out a field with a reason', () => {
     const facts = ({ metadata, spec, status }: Job) => [metadata.deletionTimestamp, spec, status];
     expect(missedFacts(given(facts))).toEqual(['metadata.labels.tier']);
     expectFactsCover(given(facts, { except: { 'metadata.labels.tier': 'only shown to people' } }));
   });
 });
 
-describe('every omission is caught by both nets', () => {
+describe('every omission is found by both checks', () => {
   const omissions: Record<string, [FactsCase<Job>['facts'], string]> = {
     'the field of the spec': [
       ({ metadata, status }) => [metadata.deletionTimestamp, metadata.labels, status],

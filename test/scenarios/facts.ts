@@ -1,7 +1,7 @@
-// Facts are the fields a decision reads: an update that changes none of them wakes nobody. Whoever adds a field to a
-// decision and forgets the facts has a controller that sleeps through it. Two nets for that:
-//   expectFactsCover     every field that `compute` reads, `facts` reads or returns too (seen through a Proxy)
-//   expectFactsDecide    objects that differ in one field that was read, and have equal facts, have the same outcome
+// Facts are the fields that a decision reads: an update that changes none of them triggers no reconcile. A controller
+// whose facts omit a field of its decision misses changes of that field. Two checks find such omissions:
+//   expectFactsCover     every field that `compute` reads, `facts` reads or returns too (recorded by a Proxy)
+//   expectFactsDecide    objects that differ in one field that was read, and have equal facts, have the same result
 
 import { clone, equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
@@ -13,13 +13,13 @@ export interface FactsCase<T extends KubeObject> {
   readonly facts: Facts<T>;
   /** The decision, as a function of this object alone. */
   readonly compute: (object: T) => unknown;
-  /** One of each sort that matters; fields that no example reaches are not seen. */
+  /** One example of each relevant variant. Fields that no example reaches are not checked. */
   readonly objects: readonly T[];
-  /** Paths that are read and need not wake anybody, each with its reason. */
+  /** Paths that are read but need not trigger a reconcile, each with its reason. */
   readonly except?: Readonly<Record<string, string>>;
 }
 
-/** Which object it is: another one under the name is another key's life, or comes with a deletion. */
+/** The identity of the object. It changes only with another key or after a deletion, which triggers a reconcile. */
 const IDENTITY = [
   'apiVersion',
   'kind',
@@ -33,7 +33,7 @@ const IDENTITY = [
 export function missedFacts<T extends KubeObject>(given: FactsCase<T>): string[] {
   const { facts, compute, objects, except = {} } = given;
   const known = new Set([...IDENTITY, ...Object.keys(except)]);
-  // What facts return is compared by value, so that everything below it counts as read.
+  // Returned facts are compared by value, so everything below them counts as read.
   for (const object of objects)
     for (const path of readsOf(object, (seen) => void JSON.stringify(facts(seen)))) known.add(path);
   const missed = new Set<string>();
@@ -46,7 +46,7 @@ export function missedFacts<T extends KubeObject>(given: FactsCase<T>): string[]
 const isBelow = (path: string, above: string): boolean =>
   path.startsWith(`${above}.`) || path.startsWith(`${above}[`);
 
-/** What is not there in this example is covered by whoever lists the keys around it, or reads into it elsewhere. */
+/** A field that is absent in this example is covered if the keys around it are listed, or if it is read elsewhere. */
 function isCovered(object: KubeObject, path: string, known: ReadonlySet<string>): boolean {
   if (known.has(path)) return true;
   if (isThere(object, path)) return false;
@@ -88,7 +88,7 @@ function leavesOf(value: Json | undefined, at: Path = []): Path[] {
   return IDENTITY.includes(at.join('.')) ? [] : [at];
 }
 
-/** The object with this field taken away, made strange, and as the other examples have it. */
+/** The object with this field removed, set to an unusual value, and set to the values of the other examples. */
 function* variants<T extends KubeObject>(object: T, path: Path, objects: readonly T[]): Generator<T> {
   const change = (edit: (parent: JsonObject, name: string | number) => void): T => {
     const copy = clone(asJson(object));

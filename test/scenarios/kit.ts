@@ -1,15 +1,15 @@
-// Objects that scenarios are about, as short as they can be said.
+// Builders for the objects of scenarios.
 
 import { formatTime, type Instant, type Millis } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import type { Job } from '@lapse/kube/api/kinds/builtin';
 
-/** A time of the scenario: so long after it began. */
+/** The time this long after the start of the scenario. */
 export const at = (since: Millis): Instant => (VIRTUAL_START + since) as Instant;
 
 export interface JobOptions {
   readonly namespace?: string;
-  /** Time to live after it finished. */
+  /** spec.ttlSecondsAfterFinished. */
   readonly ttl?: Millis;
   readonly annotations?: Record<string, string>;
   readonly labels?: Record<string, string>;
@@ -33,11 +33,11 @@ export function job(name: string, options: JobOptions = {}): Job {
 
 export interface FinishOptions {
   readonly result?: 'Complete' | 'Failed';
-  /** The start of the scenario unless told. */
+  /** Default: the start of the scenario. */
   readonly finishedAt?: Instant;
 }
 
-/** The status of a Job that finished, as the Job controller would have written it. */
+/** The status of a finished Job, as the Job controller writes it. */
 export function finishedStatus({
   result = 'Complete',
   finishedAt = VIRTUAL_START,

@@ -1,4 +1,4 @@
-// For scenarios about policies: a kind that finishes, as small as it can be, and policies about it.
+// For scenarios about policies: a minimal kind that finishes, and policies for it.
 
 import { formatTime, type Millis, millis } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -25,7 +25,7 @@ export const PipelineRunKind: CustomKind = defineCustomKind({
 });
 
 export interface RunOptions extends Omit<ObjectMeta, 'name'> {
-  /** So long after the beginning; unset: it still runs. */
+  /** Time since the start of the scenario. Unset: still running. */
   readonly finished?: Millis;
   readonly succeeded?: boolean;
 }
@@ -50,7 +50,7 @@ export const runStatus = (finished: Millis = millis(0), succeeded = true) => ({
 
 type Spec = Partial<ClusterTTLPolicySpec>;
 
-/** Ends PipelineRuns after ten minutes unless told. */
+/** Deletes PipelineRuns after ten minutes by default. */
 const spec = (given: Spec): ClusterTTLPolicySpec => ({
   target: { apiVersion: 'tekton.dev/v1', kind: 'PipelineRun' },
   mode: 'Enforce',

@@ -1,4 +1,4 @@
-// Random clusters, plans made of them now and then, and what happened held against the plans.
+// Compares plans of random clusters, made from time to time, with what happens afterwards.
 
 import { expect, test } from 'vitest';
 import { seedsFor } from '../robustness/seeds.ts';
@@ -6,7 +6,7 @@ import { playPlans } from './planRound.ts';
 
 const MOST = 25_000;
 
-test('what happens is what was planned, to the second, with what goes along', async () => {
+test('everything happens as planned, to the second, including the cascades', async () => {
   let rounds = 0;
   for (const seed of seedsFor(1000, MOST)) {
     const problems = await playPlans(seed, {

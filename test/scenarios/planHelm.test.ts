@@ -1,5 +1,5 @@
-// A Cleaner that uninstalls a Helm release: the plan names what the release owns, Helm's records and the Cleaner, and no
-// more; then that is what goes.
+// A Cleaner that uninstalls a Helm release: the plan names the objects of the release, Helm's records and the Cleaner,
+// and nothing else. Exactly these are deleted afterwards.
 
 import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -87,7 +87,7 @@ scenario('an object that the release does not own keeps its records and the Clea
   expect(later.held).toMatchObject([{ object: { kind: 'Cleaner' }, until: VIRTUAL_START + minutes(15) }]);
 });
 
-describe('rights of the author, as roles and bindings of the cluster have them', () => {
+describe('rights of the author, read from the roles and bindings of the cluster', () => {
   const RBAC = 'rbac.authorization.k8s.io';
   const role = (kind: string, name: string, more: object): KubeObject => ({
     apiVersion: `${RBAC}/v1`,

@@ -1,5 +1,5 @@
-// A kind that is defined while plans are made, and after the policy that means it: the policy waits for it, and plans
-// speak of its objects from then on.
+// A kind whose CRD is created while plans are made, and after the policy for it: the policy waits for the kind, and
+// plans include its objects from then on.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Simulation } from '@lapse/simulation/simulate';
@@ -21,7 +21,7 @@ export const drawLatePolicy = (dice: Dice): KubeObject =>
     },
   }) as unknown as KubeObject;
 
-/** The definition the first time, and another object of the kind each time. */
+/** The CRD at the first call, and another object of the kind at each call. */
 export async function bringLate(simulation: Simulation): Promise<void> {
   await simulation.apply(DEFINITION);
   await simulation.settle();

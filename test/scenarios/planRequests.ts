@@ -1,6 +1,6 @@
-// Requests for the random clusters of plans: captures and restores of volumes and captures of manifests, some of which
-// cannot succeed, and what they are about. None of them has ended: when each of them goes is known only once it has, and
-// so do the keepers and artifacts it makes.
+// Requests for the random clusters of plans: captures and restores of volumes, captures of manifests, some of which
+// cannot succeed, and their sources. None of them has completed. Their deletion time is known only after completion, as
+// is that of the keepers and artifacts they create.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -23,7 +23,7 @@ export function drawRequests(dice: Dice, now: Instant): KubeObject[] {
   }));
 }
 
-/** As somebody would write it. */
+/** As a user would write it. */
 export function drawRequest(dice: Dice, name: string): KubeObject {
   const namespace = dice.pick(NAMESPACES);
   switch (dice.pick(['capture', 'restore', 'manifests'])) {
@@ -63,8 +63,8 @@ interface Known extends KubeObject {
 }
 
 /**
- * Uids of what no plan of that time could know the end of: what was made since, requests that have ended since, and
- * whatever follows or belongs to one of those.
+ * Uids of objects whose deletion an earlier plan could not know: objects created since, requests completed since, and
+ * objects that follow or belong to one of those.
  */
 export function newsIn(changes: readonly Change[]): ReadonlySet<string> {
   const news = new Set<string>();
@@ -86,7 +86,7 @@ export function newsIn(changes: readonly Change[]): ReadonlySet<string> {
 const hasEnded = (request: Known | undefined): boolean =>
   request?.status?.conditions?.some(({ type }) => type === 'Ready') === true;
 
-/** Whom it goes with. */
+/** Uids of the owners and of the followed object, whose deletion entails its own. */
 const leaders = ({ metadata, spec }: Known): string[] => [
   ...(metadata.ownerReferences ?? []).map(({ uid }) => uid),
   ...(spec?.followObjectRef === undefined ? [] : [spec.followObjectRef.uid]),

@@ -1,6 +1,6 @@
-// One round: a random cluster runs in simulation; plans are made of it now and then, and what happens is held against
-// them. Whatever a controller deletes was planned for that second; whatever was planned happens, unless somebody changed
-// something since; what the garbage collector takes is what the plan said it would take.
+// One round: a random cluster runs in simulation, and plans made from time to time are compared with what happens. Each
+// deletion by a controller was planned for that second. Each planned deletion happens, except after a change by a user.
+// The garbage collector deletes what the plan listed.
 
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -21,15 +21,15 @@ import { bringLate, drawLatePolicy } from './planLateKind.ts';
 import { drawRequest, drawRequests, newsIn } from './planRequests.ts';
 import { Dice, drawWorld } from './planWorld.ts';
 
-/** All but storage-pool, which deletes nothing: what it foresees are changes of a list of nodes. */
+/** All except storage-pool, which deletes nothing: it forecasts changes of a node list. */
 const NAMES = FAMILIES.map(({ name }) => name).filter((name) => name !== 'storage-pool');
-/** Who works for them, and makes what they then end. */
+/** Simulated controllers that create the objects to be deleted. */
 const STANDINS = ['owner-gc', 'csi-snapshotter', 'provisioner'];
 const GATES = { TTLAfterFinishedPods: true };
 const CONFIGURATION: JsonObject = {
   actAs: 'controller',
   objectKeeper: { follow: ['configmaps'] },
-  // Longer than many of the pauses between plans: what has ended is then in one of them.
+  // Longer than many of the pauses between plans, so that a plan contains completed requests.
   requestTTL: { ttl: '30m' },
 };
 
@@ -62,11 +62,11 @@ export async function planOf(simulation: Simulation, span: Millis, more: JsonObj
 export interface RoundOptions {
   readonly size: number;
   readonly plans: number;
-  /** Much goes in the same instant. */
+  /** Many deletions fall on the same instant. */
   readonly crowded?: boolean;
 }
 
-/** What did not go as planned, in words; with a seed it can be seen again. */
+/** Deviations from the plan as text. The seed reproduces them. */
 export async function playPlans(seed: number, options: RoundOptions): Promise<string[]> {
   const { size, plans, crowded = false } = options;
   const dice = new Dice(seed);
@@ -90,7 +90,7 @@ export async function playPlans(seed: number, options: RoundOptions): Promise<st
     let plan = first!;
     let since = 0;
     for (let i = 0; i < plans; i++) {
-      // Seconds that no deadline shares: what falls on the border belongs to nobody.
+      // Offset by half a second, so that no deadline falls on the border between two plans.
       await simulation.timePasses(millis(dice.below(40) * 60_000 + 500));
       problems.push(...judge(plan, { since, drawn }, simulation));
       await act(simulation, dice, plan);
@@ -108,7 +108,7 @@ export async function playPlans(seed: number, options: RoundOptions): Promise<st
 const HOUR = 3_600_000;
 const DAY: Millis = millis(24 * HOUR);
 
-/** Somebody changes their mind about something that is planned. */
+/** A user changes an object whose deletion is planned. */
 async function act(simulation: Simulation, dice: Dice, { ends }: Plan): Promise<void> {
   const now = simulation.clock.now();
   if (dice.chance(0.4)) await simulation.apply(drawRequest(dice, `later-${now}`));
@@ -131,7 +131,7 @@ interface Deletion {
   readonly what: string;
 }
 
-/** The first word of each object's end since that change, by uid. */
+/** The first planned deletion of each object after that change, by uid. */
 function deletionsSince(since: number, { changes }: Simulation): Map<string, Deletion> {
   const deletions = new Map<string, Deletion>();
   for (const { at, by, kind, name, before, after } of changes.slice(since)) {
@@ -147,12 +147,12 @@ interface Expected {
   readonly at: number;
   readonly within: number;
   readonly by: 'process' | 'stand-in';
-  /** The plan itself says that chance decides. */
+  /** The plan itself marks this deletion as uncertain. */
   readonly perhaps: boolean;
   readonly what: string;
 }
 
-/** By uid, in the order of time: what may go at one time and does at a later one is there twice. */
+/** By uid, ordered by time. An object that may be deleted at one time and is deleted at a later one is listed twice. */
 function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
   const expected = new Map<string, Expected[]>();
   const add = (uid: string, one: Expected) => expected.set(uid, [...(expected.get(uid) ?? []), one]);
@@ -175,16 +175,19 @@ function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
   return expected;
 }
 
-/** Times of objects have whole seconds, and so has the next look that a status speaks of. */
+/** Timestamps of objects have whole seconds, and so has the next evaluation in a status. */
 const SECOND = 1000;
 
 interface Known {
-  /** How much had happened when the plan was made. */
+  /** Number of changes when the plan was made. */
   readonly since: number;
   readonly drawn: readonly KubeObject[];
 }
 
-/** Of what ends by a rule in the instant in which its owner goes, the collector is first, or the rule. */
+/**
+ * If an object expires in the instant in which its owner is deleted, either the garbage collector or the rule deletes
+ * it first.
+ */
 function goesWithOwner(
   uid: string,
   at: number,

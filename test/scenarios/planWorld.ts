@@ -1,5 +1,5 @@
-// A random cluster for plans: Jobs, Pods, ConfigMaps, requests and keepers of all ages, policies and Cleaners about them,
-// and owners at random. The same seed draws the same cluster.
+// A random cluster for plans: Jobs, Pods, ConfigMaps, requests and keepers of all ages, policies and Cleaners for them,
+// and random owners. The same seed generates the same cluster.
 
 import { formatTime, type Instant, millis, plus } from '@lapse/base/instant';
 import { type Random, seededRandom, uuid } from '@lapse/base/random';
@@ -31,8 +31,8 @@ export class Dice {
 }
 
 /**
- * Everything of a cluster, as it was at `now`. A crowded one has few different times, more owners and more finalizers, so
- * that much goes in the same instant.
+ * All objects of a cluster, as of `now`. A crowded cluster has few different times, more owners and more finalizers, so
+ * that many deletions fall on the same instant.
  */
 export function drawWorld(dice: Dice, now: Instant, size: number, crowded = false): KubeObject[] {
   const world = new World(dice, now, crowded);
@@ -204,7 +204,7 @@ class World {
     } as unknown as KubeObject);
   }
 
-  /** Conditions look at the time, and at objects that no rule ends. */
+  /** Conditions read the time, and objects that no rule deletes. */
   addCleaner(i: number): void {
     const dice = this.#dice;
     const when = formatTime(plus(this.#now, millis((dice.below(120) - 20) * MINUTE)));
@@ -249,7 +249,7 @@ class World {
     const followed = dice.pick(
       this.objects.filter(({ kind }) => kind === 'VolumeCaptureRequest' || kind === 'ConfigMap'),
     );
-    // Younger than the kinds: whether what vanished with an older kind is gone, nobody can tell.
+    // Most are younger than the CRDs: a keeper older than the CRD cannot know whether its object is gone.
     const born = dice.chance(0.3) ? {} : { creationTimestamp: formatTime(this.#now) };
     const { namespace: _, ...metadata } = this.#meta(`keeper${i}`, { finalizers: [], ...born });
     const mode = followed === undefined ? 'TTL' : dice.pick(['TTL', 'FollowObject', 'FollowObjectWithTTL']);
@@ -267,7 +267,7 @@ class World {
     } as KubeObject);
   }
 
-  /** Owners of the same namespace, or of none; sometimes two, sometimes in a circle. */
+  /** Owners of the same namespace, or cluster-scoped ones; sometimes two, sometimes in a cycle. */
   drawOwners(): void {
     const dice = this.#dice;
     const owned = this.objects.filter(({ kind }) => ['Job', 'Pod', 'ConfigMap'].includes(kind));

@@ -1,4 +1,4 @@
-// Stories about policies that are told in more than one round, and the words they share.
+// Scenarios about policies that several test files run, and their helpers.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -25,7 +25,7 @@ export const readyOf = async (then: Then, ref: string): Promise<string> => {
 };
 export const messageOf = async (then: Then, ref: string): Promise<string> =>
   (await statusOf(then, ref)).conditions?.[0]?.message ?? '';
-/** Names of the objects whose deletion was asked for. */
+/** Names of the objects for which a DELETE was sent. */
 export const deletes = (then: Then) => then.requests('DELETE').map(({ path }) => path.split('/').at(-1));
 
 export async function breakWatches({ given, when, then }: Scene, how: WatchBreak): Promise<void> {

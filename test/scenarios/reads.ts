@@ -1,9 +1,9 @@
-// Which fields of an object a function reads, seen through a Proxy. A field that is not there is read all the same.
+// Records which fields of an object a function reads, with a Proxy. Absent fields are recorded too.
 
-/** Paths as `status.conditions[].type`; `labels.*` when somebody asked which keys there are. */
+/** Paths as `status.conditions[].type`; `labels.*` when the function listed the keys. */
 export function readsOf<T extends object>(object: T, read: (seen: T) => void): Set<string> {
   const reads = new Set<string>();
-  // A Proxy may not answer for what is frozen.
+  // A Proxy must return the values of frozen objects unchanged.
   read(watched(structuredClone(object), '', reads));
   return reads;
 }
@@ -14,7 +14,7 @@ function join(at: string, name: string): string {
   return at === '' ? name : `${at}.${name}`;
 }
 
-/** The steps of a path; undefined when it goes through a list. */
+/** The steps of a path; undefined if it leads through a list. */
 export function stepsOf(path: string): string[] | undefined {
   if (path.includes('[]')) return undefined;
   return [...path.matchAll(/\["([^"]*)"\]|([^.[\]"]+)/g)].map(([, quoted, plain]) => quoted ?? plain!);

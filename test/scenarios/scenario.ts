@@ -1,5 +1,5 @@
-// Scenarios that read aloud. `given` sets the world, `when` is a user, time or a fault, `then` looks at the world through
-// the API. After each scenario everything is reconciled once more: whoever has done the work has nothing left to write.
+// Scenario tests. `given` sets up the cluster, `when` is a user, time or a fault, `then` reads the cluster through the
+// API. After each scenario everything is reconciled once more: a controller that is done must not write again.
 
 import type { WatchBreak } from '@lapse/simulation/streams';
 import { test } from 'vitest';
@@ -18,7 +18,7 @@ scenario.each = <Row>(
   for (const [name, row] of Object.entries(rows)) test(name, () => play((scene) => story(scene, row)));
 };
 
-/** How a watch can end, as rows. */
+/** The ways in which a watch can end, as rows. */
 export const WATCH_ENDS = {
   'watches end': 'end',
   'watches are cut in the middle of a line': 'cut',

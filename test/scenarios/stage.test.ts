@@ -1,4 +1,4 @@
-// The stage itself: what it refuses, what it notices, what its words do.
+// The stage of the scenarios: what it refuses, what it detects, and what its helpers do.
 
 import { millis, minutes, seconds } from '@lapse/base/instant';
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
@@ -23,20 +23,20 @@ const restless = defineController<ConfigMap>({
 }) as ControllerDefinition;
 
 describe('the double run', () => {
-  test('fails the scenario of a controller that writes again', async () => {
+  test('fails the scenario if a controller writes again', async () => {
     const story = play(async ({ given }) => {
       given.controllers(restless);
       await given.object(note);
     });
     await expect(story).rejects.toThrow(/writes of the double run.*PATCH .*configmaps\/note/s);
   });
-  test('unless the scenario says why that is right', () =>
+  test('passes if the scenario gives a reason', () =>
     play(async ({ given }) => {
       given.controllers(restless);
       given.noDoubleRun('it is what this test is about');
       await given.object(note);
     }));
-  test('is not asked of a process that is down', () =>
+  test('is skipped if the process is down', () =>
     play(async ({ given, simulation }) => {
       given.controllers(restless);
       await given.object(note);
@@ -44,7 +44,7 @@ describe('the double run', () => {
     }));
 });
 
-describe('what makes no sense is refused in words', () => {
+describe('invalid use is refused with a message', () => {
   test.each<[string, Parameters<typeof play>[0], string]>([
     [
       'a family that is none',

@@ -1,5 +1,5 @@
-// Where a scenario is played: the words of words.ts on a simulation. The cluster comes into being with the first word
-// that needs it; until then `given` only takes notes.
+// Runs a scenario: implements the helpers of words.ts on a simulation. The first helper that needs the cluster starts
+// it. Until then `given` only collects settings.
 
 import { type Millis, millis } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -27,10 +27,10 @@ class Stage {
   seed = 1;
   noDoubleRun: string | undefined;
   started: Promise<Simulation> | undefined;
-  /** Set as soon as `started` has come true. */
+  /** Set as soon as `started` has resolved. */
   ready: Simulation | undefined;
 
-  /** What is given must be said before the world begins. */
+  /** Settings must be given before the cluster starts. */
   note(what: () => void): void {
     if (this.started !== undefined)
       throw new Error('the cluster is running: controllers and settings come first');
@@ -42,7 +42,7 @@ class Stage {
     return this.started;
   }
 
-  /** For words that are not awaited. */
+  /** For helpers that are not awaited. */
   get now(): Simulation {
     if (this.ready === undefined) throw new Error('nothing is there yet: give an object, or let time pass');
     return this.ready;
@@ -66,7 +66,10 @@ class Stage {
   }
 }
 
-/** A process that is down, or not the leader, cannot be asked; what it would do was the scenario's to look at. */
+/**
+ * A process that is down, or not the leader, cannot be reconciled again. The scenario itself must check what it would
+ * do.
+ */
 async function checkDoubleRun(simulation: Simulation): Promise<void> {
   simulation.faults.heal();
   await simulation.settle();
@@ -112,7 +115,7 @@ function givenOn(stage: Stage): Given {
 }
 
 function whenOn(stage: Stage): When {
-  /** A person acts, and what follows from it happens; inside `justBefore` nobody waits for what follows. */
+  /** A user acts, and the controllers react. Inside `justBefore` the reaction is not awaited. */
   let inside = 0;
   const acts = async <T>(act: (simulation: Simulation) => Promise<T>): Promise<T> => {
     const simulation = await stage.simulation();

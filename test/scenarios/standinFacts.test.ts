@@ -1,4 +1,4 @@
-// What wakes the stand-ins is what they decide on.
+// The simulated controllers are triggered by exactly the fields that they decide by.
 
 import { minutes, plus, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';

@@ -1,4 +1,4 @@
-// Stand-ins and controllers together: what a user of the embedded cluster sees.
+// Simulated and real controllers together, as a user of the embedded cluster sees them.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import { job } from './kit.ts';

@@ -1,4 +1,4 @@
-// Very many pools due at one instant: one write each, at that instant.
+// Very many pools that are due at one instant: one write each, at that instant.
 
 import { formatTime, millis, minutes } from '@lapse/base/instant';
 import { ReplicatedStoragePool as Pool, type ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';

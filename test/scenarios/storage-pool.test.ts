@@ -1,4 +1,4 @@
-// Storage pools: the standing scenarios every controller must survive, and those that are its own.
+// Storage pools: the standard failure scenarios of every controller, and scenarios specific to pools.
 
 import { formatTime, hours, type Millis, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Node } from '@lapse/kube/api/kinds/builtin';
@@ -39,7 +39,7 @@ const pool = (name = 'pool', grace = '5m', more: object = {}) => ({
   },
 });
 
-/** Two nodes, of which the first has the volume group. */
+/** Two nodes. The first has the volume group. */
 async function begin({ given }: Scene, ...more: Parameters<typeof given.object>[0][]): Promise<void> {
   given.controllers('storage-pool');
   await given.object([node('n1'), node('n2'), lvg('vg', 'n1'), pool()]);
@@ -52,7 +52,7 @@ const recovers = ({ when, now }: Scene, name: string) =>
 
 const statusOf = async ({ then }: Scene, ref = RSP) =>
   (await then.object<ReplicatedStoragePool>(ref)).status ?? {};
-/** Nodes as `n1` or `n1?` when it is not ready, and the revision. */
+/** Nodes as `n1`, or `n1?` if not ready, and the revision. */
 const listed = async (scene: Scene, ref = RSP): Promise<string> => {
   const { eligibleNodes = [], eligibleNodesRevision } = await statusOf(scene, ref);
   const names = eligibleNodes.map(({ nodeName, nodeReady }) => `${nodeName}${nodeReady ? '' : '?'}`);

@@ -1,4 +1,4 @@
-// Jobs and Pods that end, told alike: the standing scenarios are played with both.
+// Finished Jobs and Pods behind one interface, so that the standard failure scenarios run with both.
 
 import { formatTime, type Instant, type Millis, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -17,7 +17,7 @@ export interface PodParts {
   readonly metadata?: object;
 }
 
-/** Asks for its end. */
+/** A Pod that opts in to deletion by annotation. */
 export const pod = (name: string, ttl: string, more: PodParts = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -30,7 +30,7 @@ export const pod = (name: string, ttl: string, more: PodParts = {}): Pod => ({
   ...(more.status === undefined ? {} : { status: more.status }),
 });
 
-/** A container that ended so long after the scenario began; without a length it does not say when. */
+/** A container that terminated this long after the start of the scenario. Without a duration it has no finish time. */
 export const container = (name: string, ended?: Millis) => ({
   name,
   image: 'busybox',
@@ -42,17 +42,17 @@ export const container = (name: string, ended?: Millis) => ({
   },
 });
 
-/** A kind that ends some time after it finished. */
+/** A kind that expires some time after it finished. */
 export interface Ending {
   readonly kind: Kind;
   readonly resource: string;
-  /** What it is called in refs. */
+  /** Its name in refs. */
   readonly ref: (name: string) => string;
   begin(scene: Scene, section?: object): void;
   finished(name: string, options: { readonly ttl: Millis; readonly finishedAt?: Instant }): KubeObject;
   /** The merge patch that changes its TTL. */
   ttl(ttl: Millis): object;
-  /** A change of its status that moves nothing. */
+  /** A change of its status that does not affect the decision. */
   readonly restatus: object;
 }
 
@@ -86,15 +86,15 @@ export const PODS: Ending = {
   restatus: { message: 'looked at' },
 };
 
-/** What of the process's requests went to single objects of the kind. */
+/** Requests of the process to single objects of the kind. */
 export const askedOf = ({ then }: Scene, { resource }: Ending): string[] =>
   then.requests((seen) => seen.resource === resource && seen.name !== undefined).map(({ method }) => method);
 
-/** How many of the kind there are. */
+/** The number of objects of the kind. */
 export const countOf = async ({ simulation }: Scene, { kind }: Ending): Promise<number> =>
   (await (await simulation()).user.list(kind)).items.length;
 
-/** What the process has counted as its own deletions. */
+/** The number of deletions that the process counted as its own. */
 export async function expectCounted({ simulation }: Scene, deletions: number): Promise<void> {
   const lines = (await simulation()).registry.text().split('\n');
   const counted = lines

@@ -1,4 +1,4 @@
-// Pods that end: opted in by annotation, behind a gate of their own.
+// Finished Pods: opted in by annotation, behind a separate feature gate.
 
 import { formatTime, hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Pod } from '@lapse/kube/api/kinds/builtin';

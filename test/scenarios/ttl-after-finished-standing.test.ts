@@ -1,4 +1,4 @@
-// The standing scenarios that every controller must survive, with Jobs and with Pods.
+// The standard failure scenarios of every controller, with Jobs and with Pods.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Fault } from '@lapse/simulation/faults';
@@ -57,7 +57,7 @@ describe.each([
       await then.isGone(ref('report'));
       const { passes } = await simulation();
       const before = passes.length;
-      // Whoever leads anew looks at everything. A key waits ten seconds for its cache, and not longer.
+      // A new leader reconciles everything. A key waits for its cache for at most ten seconds.
       await when.leadershipIsLost();
       await when.leadershipReturns();
       await when.timePasses(minutes(1));
@@ -180,7 +180,7 @@ describe.each([
     },
   );
 
-  /** After the first minutes a refusal is met every two and a half to five minutes. */
+  /** After the first minutes a refused request is retried every two and a half to five minutes. */
   const RARELY = { least: 12, most: 24 };
 
   scenario.each<{ refused: Verb; asks: Verb[]; ends: boolean }>(
@@ -223,13 +223,13 @@ describe.each([
   );
 });
 
-/** Somebody writes to the object whenever a DELETE is on its way. */
+/** Another client writes to the object whenever a DELETE is on its way. */
 function whoeverDeletesIsLate({ when, now }: Scene, { ref, resource }: Ending): void {
   const touch = () => when.user.patch(ref('report'), { metadata: { labels: { touched: String(now()) } } });
   when.justBefore(`delete ${resource}`, touch, FOREVER);
 }
 
-/** How often the process asked for what, of this kind. */
+/** The number of requests of the process for this kind, by verb. */
 function countVerbs({ then }: Scene, { resource }: Ending): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { verb } of then.requests((seen) => seen.resource === resource))

@@ -1,4 +1,4 @@
-// The same, large.
+// The scenarios of ttl-after-finished with many objects.
 
 import { hours, millis, minutes } from '@lapse/base/instant';
 import { expect } from 'vitest';
@@ -40,7 +40,7 @@ scenario(`${MANY} overdue at the start: the oldest deadline first, bounded at on
     .requests(({ verb }) => verb === 'delete')
     .map(({ path }) => Number(path.split('-').at(-1)));
   expect(deleted).toHaveLength(MANY);
-  // Eight at once may overtake each other by a few places, not more.
+  // With eight workers, keys may overtake each other by a few places only.
   const misplaced = deleted.filter((ttl, i) => Math.abs(ttl - (i + 1)) > 8);
   expect(misplaced).toEqual([]);
 });

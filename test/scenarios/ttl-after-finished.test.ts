@@ -1,4 +1,4 @@
-// Jobs that end: what people see of it. What every controller must survive is in ttl-after-finished-standing.test.ts.
+// Finished Jobs, as users see them. The standard failure scenarios are in ttl-after-finished-standing.test.ts.
 
 import { hours, millis, minutes } from '@lapse/base/instant';
 import { expect } from 'vitest';

@@ -1,4 +1,5 @@
-// Policies in corners: on their way out, led by another replica for a while, about Namespaces, refused late, unanswered.
+// Corner cases of policies: being deleted, led by another replica for a while, targeting Namespaces, refused late,
+// without an answer.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
@@ -57,7 +58,7 @@ scenario('a replica that does not lead counts nothing as due', async (scene) => 
   await when.timePasses(hours(2));
   expect(due()).toBe('1');
   await when.leadershipIsLost();
-  // As in a replica that never led: its policies are not at work.
+  // As in a replica that never led: its policies are inactive.
   expect(due()).toBeUndefined();
   await when.leadershipReturns();
   await then.exists('pipelinerun/a');
@@ -125,7 +126,7 @@ scenario('every answer to a delete is lost: counted all the same, once', async (
   expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
 });
 
-describe('a delete that was refused without a word (500)', () => {
+describe('a DELETE that failed without a message (500)', () => {
   const unheard = { times: 8 };
 
   scenario('and was not carried out: relabelled out and in again, it ends', async ({ given, when, then }) => {

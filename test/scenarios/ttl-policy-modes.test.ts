@@ -1,4 +1,4 @@
-// Policies beside other policies and beside what objects ask for themselves.
+// Policies together with other policies and with per-object annotations.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';

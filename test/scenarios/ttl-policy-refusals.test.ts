@@ -1,4 +1,4 @@
-// Deletions by a policy that the API server refuses: somebody else's rule about one object, or rights that were lost.
+// Deletions by a policy that the API server refuses: a webhook protects one object, or rights were revoked.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
@@ -23,7 +23,7 @@ describe('one object that a webhook protects', () => {
       ...OTHERS.map((name) => run(name, { finished: seconds(1) })),
     ]);
     protect(when, 403);
-    // One review of the rights after the first refusal, and no more stops.
+    // The rights are reviewed once after the first refusal. The policy does not stop again.
     await when.timePasses(minutes(11));
     for (const name of OTHERS) await then.isGone(`pipelinerun/${name}`);
     await then.exists('pipelinerun/protected');
@@ -89,7 +89,7 @@ scenario(
     await simulation.restart();
     const [passes, requests] = [simulation.passes.length, then.requests().length];
     await when.timePasses(minutes(10));
-    // Nobody knows whether it may keep the object: it stays.
+    // It is unknown whether the other policy may keep the object, so the object is kept.
     await then.exists('pipelinerun/a');
     expect(await readyOf(then, 'ttlpolicy/other')).toBe('False NotPermitted');
     const { conditions } = await statusOf(then, 'ttlpolicy/runs');

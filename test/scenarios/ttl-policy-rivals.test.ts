@@ -1,5 +1,5 @@
-// Several policies for one kind: whoever may keep an object longer is heard before it ends, also when its watch is behind,
-// its rights cannot be reviewed, or its kind came a moment ago.
+// Several policies for one kind: a policy that may keep an object longer is evaluated before the object is deleted,
+// also if its watch is behind, its rights cannot be reviewed, or its kind was created a moment ago.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Fault } from '@lapse/simulation/faults';
@@ -11,7 +11,7 @@ import { scenario } from './scenario.ts';
 const KEEP = { selector: { matchLabels: { keep: 'yes' } } };
 const label = { metadata: { labels: { keep: 'yes' } } };
 
-describe('an object is labelled into a policy that keeps it longer, whose watch', () => {
+describe('an object is labelled so that a policy that keeps it longer matches, whose watch', () => {
   scenario.each<Fault | number>(
     {
       'is slow': { delay: millis(10_000), when: 'before' },
@@ -38,7 +38,7 @@ describe('an object is labelled into a policy that keeps it longer, whose watch'
       await when.user.patch('pipelinerun/a', label);
       const before = (await scene.simulation()).passes.length;
       await when.timePasses(seconds(60));
-      // The other one is nobody else's; and what waits for a watch does not ask all the time.
+      // No other policy matches the other object. An object that waits for a watch does not poll all the time.
       expect(deletes(then)).toEqual(['b']);
       expect((await scene.simulation()).passes.length - before).toBeLessThan(60);
       await when.faultsEnd();
@@ -57,7 +57,7 @@ describe('a kind that comes later', () => {
     const target = { apiVersion: 'v1', kind: 'ConfigMap' };
     await given.object(ttlPolicy('other', { target }));
     await when.timePasses(minutes(3));
-    // What is known about kinds is refreshed now, and for the last time before the definition comes.
+    // Discovery is refreshed now, for the last time before the CRD is created.
     await when.user.apply(ttlPolicy('nobody', { target: { apiVersion: 'example.com/v1', kind: 'Nobody' } }));
     await when.user.apply(PipelineRunKind.crd);
     await when.user.apply(run('a', { finished: seconds(0), labels: { keep: 'yes' } }));

@@ -1,4 +1,4 @@
-// Ten thousand objects of a policy: due at one instant, overdue at a start, and a change of mind about all of them.
+// Ten thousand objects of a policy: due at one instant, overdue at a start, and all extended at once.
 
 import { millis, minutes, seconds } from '@lapse/base/instant';
 import type { Fault } from '@lapse/simulation/faults';
@@ -59,7 +59,7 @@ scenario('all overdue at a start, within a budget', async (scene) => {
   await when.timePasses(minutes(10));
   expect(deletes(scene)).toHaveLength(COUNT);
   const times = deletes(scene).map(({ at }) => at);
-  // Within one life of the process, never more than the budget in any minute.
+  // Within one run of the process, deletions never exceed the budget in any minute.
   const restart = times[0]! + seconds(90);
   const later = times.filter((at) => at >= restart);
   for (let i = 2000; i < later.length; i++)

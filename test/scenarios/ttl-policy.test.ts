@@ -1,4 +1,4 @@
-// Policies about PipelineRuns, played on the virtual clock.
+// Policies for PipelineRuns, run on the virtual clock.
 
 import { hours, type Millis, minutes, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -180,7 +180,7 @@ describe('what a policy says', () => {
     start(given);
     await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
     const simulation = await scene.simulation();
-    // Written while nobody could refuse it.
+    // Stored while no webhook could refuse it.
     simulation.crash();
     await simulation.apply(ttlPolicy('broken', { finishedAt: 'objekt.status' }));
     await simulation.restart();
@@ -285,7 +285,7 @@ describe('what a policy says', () => {
     expect(deletes(then)).toHaveLength(2);
     await when.timePasses(minutes(1));
     expect(deletes(then)).toHaveLength(4);
-    // An edit does not buy more.
+    // An edit does not raise the budget.
     await when.user.patch('ttlpolicy/runs', { spec: { ttl: '1m' } });
     await when.timePasses(seconds(30));
     expect(deletes(then)).toHaveLength(4);
@@ -420,7 +420,7 @@ describe('where it acts', () => {
     await when.user.apply(run('a', { finished: minutes(30) }));
     await when.timePasses(minutes(10));
     await then.isGone('pipelinerun/a');
-    // And goes again.
+    // The CRD is deleted again.
     await when.user.delete('customresourcedefinition/pipelineruns.tekton.dev');
     await when.timePasses(minutes(10));
     expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False KindNotServed');
@@ -542,7 +542,7 @@ describe("the author's rights, with the webhook in the process", () => {
 });
 
 describe('standing scenarios', () => {
-  // One of each here, all of them in the soak.
+  // One of each here, all of them in the soak test.
   scenario('watches end with 410', (scene) => breakWatches(scene, 'gone'));
   scenario('500 to a delete', (scene) => refuseDelete(scene, 500));
   scenario('the answer to a delete is lost', (scene) => loseDelete(scene, { drop: 'after' }));

@@ -1,5 +1,5 @@
 // The cases of upstream's own tests that need an API server or a process, by their numbers in its list: what the server
-// accepts, how many workers a person may ask for, and its one end-to-end test. The others are tables
+// accepts, how many workers may be configured, and its one end-to-end test. The others are tables
 // (packages/lapse/src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
@@ -15,7 +15,7 @@ function begin({ given }: Scene): void {
   given.controllers('ttl-after-finished');
 }
 
-/** What of the process's requests went to single Jobs. */
+/** Requests of the process to single Jobs. */
 const asked = ({ then }: Scene) =>
   then
     .requests(({ resource, name }) => resource === 'jobs' && name !== undefined)
@@ -68,11 +68,11 @@ scenario(
   },
 );
 
-// No cluster is there: whoever gets past the flags is told that.
+// There is no cluster: with valid flags, the command fails with that message.
 test.each([
   ['0', /--concurrent-ttl-after-finished-syncs: .*should be greater than or equal to 1/],
   ['1', /no-such-kubeconfig/],
-])("upstream's 15. %s workers: refused at the start only if nobody would work", async (workers, message) => {
+])("upstream's 15. %s workers: refused at startup only without any worker", async (workers, message) => {
   const process = new LapseProcess([
     'run',
     '--kubeconfig=no-such-kubeconfig',

@@ -1,4 +1,4 @@
-// What Jobs and Pods are decided by, and what wakes their controller, are the same fields; also in what is kept of them.
+// Jobs and Pods are decided by exactly the fields that trigger their controller, also in their reduced cached form.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -79,11 +79,11 @@ describe.each([
   ['Jobs', given(jobs, JOBS), JOBS.map(jobs.projection.project)],
   ['Pods', given(pods, PODS) as never, PODS.map(pods.projection.project) as never],
 ] as [string, ReturnType<typeof given<Job>>, Job[]][])('%s', (_kind, whole, projected) => {
-  test('facts cover what is decided by', () => {
+  test('facts cover the fields of the decision', () => {
     expectFactsCover(whole);
     expectFactsDecide(whole);
   });
-  test('also of what is kept, whose verdicts are the same', () => {
+  test('facts cover the cached form too, and its decisions are the same', () => {
     expectFactsCover({ ...whole, objects: projected });
     expectFactsDecide({ ...whole, objects: projected });
     expect(projected.map(whole.compute)).toEqual(whole.objects.map(whole.compute));

@@ -1,4 +1,4 @@
-// A kind that nobody knows of beforehand: Widgets, which hold whatever they like.
+// A kind that the server does not know beforehand: Widgets, with arbitrary contents.
 
 import type { Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -31,7 +31,7 @@ export const widgetsOf = (group: string): Definition => ({
   },
 });
 
-/** Of the definition, in the namespace `default`. */
+/** Objects of the CRD, in the namespace `default`. */
 export const widgetOf = (
   { spec: { group } }: Definition,
   name: string,

@@ -1,4 +1,4 @@
-// The words of a scenario: what can be given, what can happen, and what can be looked at.
+// The vocabulary of a scenario: setup, actions and faults, and reads.
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -14,18 +14,18 @@ import type { WatchBreak } from '@lapse/simulation/streams';
 import type { RequestRecord } from '@lapse/simulation/wire';
 
 export interface Given {
-  /** Families by name, or controllers of the test's own. */
+  /** Families by name, or controllers of the test. */
   controllers(...controllers: (string | ControllerDefinition)[]): void;
   configuration(sections: JsonObject): void;
   gates(gates: Readonly<Record<string, boolean>>): void;
-  /** By name (`owner-gc`, `*`), or controllers of the test's own. */
+  /** By name (`owner-gc`, `*`), or controllers of the test. */
   standins(...standins: (string | ControllerDefinition)[]): void;
-  /** Kinds beside those of the families. */
+  /** Kinds in addition to those of the families. */
   kinds(...kinds: CustomKind[]): void;
   /** With its status, if it has one. */
   object(manifests: Manifests): Promise<void>;
   seed(seed: number): void;
-  /** The double run would write, and should. Say why. */
+  /** The second reconcile would write, and should. Give the reason. */
   noDoubleRun(because: string): void;
 }
 
@@ -33,21 +33,21 @@ export interface When {
   readonly user: Pick<Hands, 'apply' | 'create' | 'patch' | 'status' | 'delete'>;
   timePasses(length: Millis): Promise<void>;
   until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis>;
-  /** Runs when a request of the process is on its way, before the server sees it. */
+  /** Runs when a request of the process is on its way, before the server receives it. */
   justBefore(matcher: Matcher, fn: (request: SeenRequest) => unknown, options?: FaultOptions): void;
   serverAnswers(matcher: Matcher, fault: Fault | number, options?: FaultOptions): void;
   serverIsSlow(delay: Millis): void;
   processRestarts(): Promise<void>;
-  /** Killed, and started again after a while. */
+  /** Kills the process, and starts it again after a while. */
   processCrashes(options?: { downFor?: Millis }): Promise<void>;
   leadershipIsLost(): Promise<void>;
   leadershipReturns(): Promise<void>;
   watchesBreak(how?: WatchBreak): Promise<void>;
   cachesAreStale(): void;
   cachesCatchUp(): Promise<void>;
-  /** The process's clock is set. */
+  /** Sets the clock of the process. */
   clockJumps(by: Millis): Promise<void>;
-  /** The server's clock is set against the true one. */
+  /** Sets the clock of the server relative to the true time. */
   serverClockIs(offset: Millis): Promise<void>;
   faultsEnd(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface When {
 export interface Then {
   exists(ref: string): Promise<void>;
   isGone(ref: string): Promise<void>;
-  /** Deleted, and kept by a finalizer or a grace period. */
+  /** Deleted, but kept by a finalizer or a grace period. */
   isTerminating(ref: string): Promise<void>;
   object<T extends KubeObject = KubeObject>(ref: string): Promise<T>;
   /** Events about an object, oldest first. */
@@ -70,7 +70,7 @@ export interface Scene {
   readonly given: Given;
   readonly when: When;
   readonly then: Then;
-  /** The simulation itself, for what the words above do not cover. */
+  /** The simulation itself, for anything the helpers above do not cover. */
   simulation(): Promise<Simulation>;
   now(): Instant;
 }

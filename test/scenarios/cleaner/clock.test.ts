@@ -1,4 +1,4 @@
-// Cleaners and a clock that is wrong for a while: never early, and not late for ever.
+// Cleaners while the clock of the process is wrong for a time: no deletion is early, and none is delayed for ever.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { describe } from 'vitest';

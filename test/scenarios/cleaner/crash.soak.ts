@@ -1,5 +1,6 @@
-// A process that is killed before or after every single write of a deletion with targets and a release, and started
-// again. Whatever the moment: everything recorded is deleted, nothing else, and Helm's records go last, oldest first.
+// The process is killed before or after every single write of a deletion with targets and a release, and is started
+// again. At every point the result is the same: all recorded objects are deleted, no other object is, and Helm's
+// records are deleted last, oldest first.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -29,7 +30,7 @@ const world: KubeObject[] = [
   }),
 ];
 
-/** Objects that take the name of a deleted one do not belong to the release: the records are purged all the same. */
+/** Objects that reuse the name of a deleted one do not belong to the release: the records are purged all the same. */
 async function begin(objects = world, purgeIncomplete = true): Promise<Simulation> {
   const family = findFamily('cleaner');
   const cleaner = { authorKeySecret: { namespace: 'kube-system' }, helm: { purgeIncomplete } };
@@ -40,7 +41,7 @@ async function begin(objects = world, purgeIncomplete = true): Promise<Simulatio
   return simulation;
 }
 
-/** Writes of the deletion itself, without the status that was told before. */
+/** Writes of the deletion itself, without the status written before it. */
 async function countWrites(): Promise<number> {
   const simulation = await begin();
   const before = simulation.writes().length;
@@ -53,7 +54,10 @@ async function countWrites(): Promise<number> {
 
 type Moment = 'before' | 'after';
 
-/** Kills the process at its nth write: the request never arrives, or it is carried out and nobody hears of it. */
+/**
+ * Kills the process at its nth write: either the request never arrives, or the server executes it and the answer is
+ * lost.
+ */
 function crashAt(simulation: Simulation, nth: number, moment: Moment): void {
   const isNth = () => {
     let seen = 0;
@@ -66,7 +70,7 @@ function crashAt(simulation: Simulation, nth: number, moment: Moment): void {
 const gone = ({ changes }: Simulation) =>
   changes.filter(({ before, after }) => before !== undefined && after === undefined);
 
-/** Anything deleted so far comes back under its name, as somebody else's: nothing of it may be touched. */
+/** Another client recreates every deleted object under its old name. The Cleaner must not touch the new objects. */
 async function recreate(simulation: Simulation): Promise<string[]> {
   const names: string[] = [];
   for (const { resource, name } of gone(simulation)) {
@@ -96,7 +100,7 @@ async function live(nth: number, moment: Moment): Promise<void> {
     expect(await simulation.get('cleaner/c'), record).toBeUndefined();
     for (const [name, uid] of original) {
       const there = await simulation.get(`configmap/${name}`);
-      // Its name may be somebody else's by now; the object itself is gone, exactly once.
+      // Another object may have the name by now. The original object was deleted exactly once.
       expect(there?.metadata.uid, `${name} at write ${nth} ${moment}`).not.toBe(uid);
       expect(there !== undefined, `${name} newcomer`).toBe(newcomers.includes(name));
       expect(gone(simulation).filter(({ before }) => before?.metadata.uid === uid)).toHaveLength(1);
@@ -116,18 +120,18 @@ async function live(nth: number, moment: Moment): Promise<void> {
 
 const WRITES = await countWrites();
 
-test('a deletion is a known number of writes', () => {
-  // The key that authenticates the record, the record, the note that it began, and one for each object.
+test('a deletion takes a known number of writes', () => {
+  // The key that authenticates the record, the record, the note that the deletion began, and one write for each object.
   expect(WRITES).toBe(3 + TARGETS.length + CHART.length + 2 + 1);
 });
 
-describe.each(['before', 'after'] as const)('killed %s', (moment) => {
+describe.each(['before', 'after'] as const)('the process is killed %s', (moment) => {
   test.each(Array.from({ length: WRITES }, (_, i) => i + 1))('write %i', (nth) => live(nth, moment));
 });
 
-describe('killed twice', () => {
+describe('the process is killed twice', () => {
   const pairs = Array.from({ length: WRITES }, (_, i): [number, number] => [i + 1, 1 + ((i * 7) % 4)]);
-  test.each(pairs)('at write %i, and again at write %i of the next life', async (first, second) => {
+  test.each(pairs)('at write %i, and again at write %i after the restart', async (first, second) => {
     const simulation = await begin();
     try {
       crashAt(simulation, first, 'after');
@@ -150,10 +154,10 @@ describe('killed twice', () => {
   });
 });
 
-describe('killed while an uninstall is left incomplete', () => {
+describe('the process is killed while an uninstall is incomplete', () => {
   const left = storedRelease({ revision: 2, manifest: manifest + document('ConfigMap', 'bystander') });
   const objects = world.map((one) => (one.metadata.name === left.metadata.name ? left : one));
-  // The key, the record, the note that it began, one for each object, the record of Helm, and the condition.
+  // The key, the record, the note that the deletion began, one for each object, Helm's record, and the condition.
   const writes = 3 + TARGETS.length + CHART.length + 2;
   const each = (['before', 'after'] as const).flatMap((moment) =>
     Array.from({ length: writes }, (_, i): [Moment, number] => [moment, i + 1]),

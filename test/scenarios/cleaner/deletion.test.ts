@@ -1,4 +1,4 @@
-// What a Cleaner deletes, in which order, and what becomes of a decision when something comes in between.
+// What a Cleaner deletes, in which order, and what happens when the cluster changes between decision and deletion.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Matcher } from '@lapse/simulation/seen';
@@ -16,7 +16,7 @@ const deletions = ({ then }: Scene): string[] =>
   then.requests('DELETE').map(({ resource, name, status }) => `${resource}/${name} ${status ?? ''}`.trim());
 const deleted = (scene: Scene): string[] => deletions(scene).map((text) => text.split(' ')[0]!);
 
-/** The process is killed when it is about to send this; the request never arrives. */
+/** The process is killed when it is about to send this request. The request never arrives. */
 async function crashBefore(scene: Scene, matcher: Matcher): Promise<void> {
   const simulation = await scene.simulation();
   scene.when.serverAnswers(matcher, { drop: 'before' });
@@ -117,7 +117,7 @@ describe('24. crashes', () => {
       await crashBefore(scene, 'delete configmaps b');
       await scene.then.isGone('configmap/a');
       await scene.then.exists('configmap/b');
-      // Somebody makes the first one anew, under the same name, and the condition would be false by now.
+      // Another client recreates the first object under the same name, and the condition is false by now.
       await scene.when.user.apply(configMap('a', { ready: 'no' }));
       const newcomer = (await scene.then.object('configmap/a')).metadata.uid;
       await scene.when.processRestarts();

@@ -1,4 +1,4 @@
-// Targets that are neither included nor deleted are display only; included ones that another actor deleted.
+// Targets that are neither included nor deleted are for display only. Included targets that another actor deleted.
 
 import { minutes } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';

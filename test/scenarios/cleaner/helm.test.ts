@@ -1,4 +1,4 @@
-// Cleaners and Helm releases: what goes, what stays, what is purged when, and what stops an uninstall.
+// Cleaners and Helm releases: what is deleted, what is kept, when records are purged, and what stops an uninstall.
 
 import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -117,7 +117,7 @@ describe('27. both drivers, both payloads', () => {
   const kindOf = (text: string) => text.split('/')[0];
 });
 
-describe('28. what is left alone', () => {
+describe('28. what is kept', () => {
   scenario('a release that is not there is a release uninstalled', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), uninstalls({ targets: [target('a', 'a', { delete: true })] })]);
@@ -491,7 +491,7 @@ describe('hooks', () => {
     scene.when.justBefore(isHook, () =>
       scene.when.user.patch('cleaner/c', { metadata: { labels: { a: 'b' } } }),
     );
-    // Whoever runs in a circle is stopped there.
+    // Stops the controller if it reconciles in an endless loop.
     let writes = 0;
     const isTooMuch = ({ verb, resource }: SeenRequest) =>
       verb === 'patch' && resource === 'cleaners' && ++writes > 20;

@@ -1,5 +1,5 @@
-// A Helm release of which some objects may not be deleted: the others are, the records stay and say `uninstalling`, and the
-// Cleaner tries again until everything is deleted or the user has finished it with Helm.
+// A Helm release with objects that may not be deleted: the other objects are deleted, and the records stay with status
+// `uninstalling`. The Cleaner retries until everything is deleted or the user has finished the uninstall with Helm.
 
 import { formatTime, instant, minutes, plus, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -13,7 +13,7 @@ import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, statusOf } from './kit.ts';
 import { type Court, inCourt } from './rbac.ts';
 
-/** The embedded server knows one user. */
+/** The embedded server knows only one user. */
 const AUTHOR = 'admin';
 const RECORD = 'sh.helm.release.v1.shop.v1';
 const OWN = ['list secrets', 'delete secrets', 'delete configmaps'].map((right) => `${right} in default`);
@@ -38,7 +38,7 @@ const isThere = async ({ simulation }: Court, ref: string): Promise<boolean> => 
   const live = await simulation.get(ref);
   return live !== undefined && live.metadata.deletionTimestamp === undefined;
 };
-/** What packages/lapse/src/helm reads from a stored record. */
+/** The fields that packages/lapse/src/helm reads from a stored record. */
 function readRelease(object: KubeObject) {
   const stored = readStored(object, object.kind === 'ConfigMap' ? 'configmap' : 'secret', 'shop');
   const { decoded } = openStored(stored!, { name: 'shop', namespace: 'default' });
@@ -208,7 +208,7 @@ describe('hooks', () => {
       expect(await isThere(court, 'configmap/m')).toBe(true);
     }));
 
-  test('skipped by the operator, a hook that may not be created does not stop the uninstall', () =>
+  test('a hook that may not be created does not stop the uninstall if the operator skips hooks', () =>
     inCourt({ cleaner: { helm: { hooks: 'skip' } } }, async (court) => {
       court.rbac.allow(AUTHOR, ...OWN);
       await court.simulation.apply(withHook('pre-delete'));

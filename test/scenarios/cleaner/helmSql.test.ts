@@ -1,4 +1,4 @@
-// A release whose records are in no Secret and no ConfigMap, while its objects exist: Helm's SQL storage driver.
+// A release with existing objects whose records are in no Secret and no ConfigMap: Helm's SQL storage driver.
 
 import { minutes } from '@lapse/base/instant';
 import { installed } from 'lapse/helm/release.testkit';

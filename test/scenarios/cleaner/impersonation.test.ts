@@ -1,4 +1,4 @@
-// Service accounts that Cleaners name, and authors, as far as the operator lets Lapse impersonate them.
+// Service accounts named by Cleaners, and authors, within the impersonation that the operator allows Lapse.
 
 import { minutes } from '@lapse/base/instant';
 import type { Cleaner } from 'lapse/api/cleaner';
@@ -26,7 +26,7 @@ const allowAll = ({ rbac }: Court) => {
 describe('a Cleaner that names a service account while impersonation is off', () => {
   const off = { cleaner: { impersonation: 'none' } };
 
-  test('is refused at admission, with what to do', () =>
+  test('is refused at admission, and the message says what to do', () =>
     inCourt(off, async (court) => {
       allowAll(court);
       await expect(court.simulation.apply(named)).rejects.toThrow(
@@ -34,7 +34,7 @@ describe('a Cleaner that names a service account while impersonation is off', ()
       );
     }));
 
-  test('says so in its condition when it was created before, and nothing is sent as the account', () =>
+  test('reports it in its condition if it was created earlier, and no request is sent as the account', () =>
     inCourt({ actAs: 'controller', ...off }, async (court) => {
       const { simulation, rbac } = court;
       allowAll(court);
@@ -49,7 +49,7 @@ describe('a Cleaner that names a service account while impersonation is off', ()
       expect(rbac.asked).toEqual([]);
     }));
 
-  test('without an account it works with the rights of its author', () =>
+  test('works with the rights of its author if it names no account', () =>
     inCourt(off, async (court) => {
       const { simulation } = court;
       allowAll(court);
@@ -59,7 +59,7 @@ describe('a Cleaner that names a service account while impersonation is off', ()
     }));
 });
 
-test('impersonation in named namespaces covers no other one', () =>
+test('impersonation in named namespaces does not cover other namespaces', () =>
   inCourt({ actAs: 'controller', cleaner: { impersonation: { namespaces: ['ci'] } } }, async (court) => {
     allowAll(court);
     await expect(court.simulation.apply(named)).rejects.toThrow('not enabled for namespace default');

@@ -1,4 +1,5 @@
-// What comes in between while a decision is carried out: people who change their minds, upgrades, and answers that are lost.
+// Events while a decision is carried out: users edit or delete the Cleaner, releases are upgraded, and answers are
+// lost.
 
 import { formatTime, hours, minutes, seconds } from '@lapse/base/instant';
 import type { Matcher } from '@lapse/simulation/seen';
@@ -30,7 +31,7 @@ async function givenRelease(scene: Scene, names: readonly string[], more: Partia
   ]);
 }
 
-/** A target that conditions look at, and a release. */
+/** A target that conditions read, and a release. */
 async function givenBoth(scene: Scene) {
   await givenRelease(scene, ['m1'], {
     targets: [target('a', 'a', { delete: true, include: true })],
@@ -54,7 +55,7 @@ async function givenRecords(scene: Scene) {
   ]);
 }
 
-describe('a Cleaner that is deleted in the middle of a pass deletes nothing more', () => {
+describe('a Cleaner that is deleted during a reconcile deletes nothing more', () => {
   scenario('of its targets', async (scene) => {
     begin(scene);
     await scene.given.object([
@@ -88,7 +89,7 @@ describe('a Cleaner that is deleted in the middle of a pass deletes nothing more
   });
 });
 
-describe('an upgrade in the middle of a removal', () => {
+describe('an upgrade during an uninstall', () => {
   scenario('nothing more is deleted, not even what was about to be', async (scene) => {
     await givenRelease(scene, five);
     scene.when.justBefore('delete configmaps m2', async () => {
@@ -147,7 +148,7 @@ describe('an upgrade in the middle of a removal', () => {
   });
 });
 
-describe('what has begun', () => {
+describe('a deletion that has begun', () => {
   scenario('is not what was going anyway: an edit before the first deletion still counts', async (scene) => {
     begin(scene);
     await scene.given.object([
@@ -236,7 +237,7 @@ scenario('a failed hook runs again with the next try, though targets are deleted
   expect((await scene.then.object('job/before')).metadata.uid).not.toBe(uid);
 });
 
-describe('people are told once, and right', () => {
+describe('Events are emitted once, and are correct', () => {
   const told = async ({ then }: Scene) =>
     (await then.events('cleaner/c'))
       .filter(({ reason }) => reason === 'HelmReleaseUninstalled')

@@ -1,4 +1,5 @@
-// Cleaners in scenarios: the proposal's own YAML, kinds shaped like Knative's, and objects for them.
+// Objects for scenarios about Cleaners: the YAML of the proposal, kinds shaped like Knative's, and objects of these
+// kinds.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -41,7 +42,7 @@ export const configMap = (
   data: {},
 });
 
-/** A target of ConfigMaps: by name, or by labels. */
+/** A ConfigMap target, by name or by labels. */
 export const target = (
   name: string,
   which: string | Record<string, string>,
@@ -57,7 +58,10 @@ export const target = (
   includeWhenEvaluating: flags.include ?? false,
 });
 
-/** Acts as the controller: rights are another matter. The key is where a namespace exists from the start. */
+/**
+ * Acts as the controller, because these scenarios are not about rights. The key is in a namespace that exists from the
+ * start.
+ */
 export function begin(scene: Scene, configuration: object = {}): void {
   scene.given.controllers('cleaner');
   const authorKeySecret = { namespace: 'kube-system' };
@@ -80,6 +84,6 @@ export const reasonOf = async (scene: Scene, ref?: string): Promise<string> =>
 export const statusOf = async ({ then }: Scene, ref = 'cleaner/c'): Promise<NonNullable<Cleaner['status']>> =>
   (await then.object<Cleaner>(ref)).status ?? {};
 
-/** Requests of the process about anything but Cleaners, definitions and the like. */
+/** Requests of the process, without those about Cleaners, CRDs and the like. */
 export const askedAboutTargets = ({ then }: Scene, resource = 'configmaps'): string[] =>
   then.requests((request) => request.resource === resource).map(({ verb, name }) => `${verb} ${name ?? '*'}`);

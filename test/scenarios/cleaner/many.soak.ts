@@ -1,4 +1,4 @@
-// As many as the limits are about.
+// As many Cleaners as the documented limits allow.
 
 import { hours } from '@lapse/base/instant';
 import { expect } from 'vitest';

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, target } from './kit.ts';
 
-/** A process that is started anew beside `count` waiting Cleaners, of which a tenth ends every hour. */
+/** A process that is restarted beside `count` waiting Cleaners, a tenth of which expires every hour. */
 export async function restartWith(scene: Scene, count: number): Promise<void> {
   begin(scene);
   const one = (_: unknown, i: number) =>
@@ -22,7 +22,7 @@ export async function restartWith(scene: Scene, count: number): Promise<void> {
   await simulation.stop();
   const [requests, passes] = [simulation.requests.length, simulation.passes.length];
   await simulation.restart();
-  // Their status says all there is to say: nobody is looked at, and nothing is asked about targets.
+  // Their status has all that is needed: no Cleaner is reconciled, and no request about targets is sent.
   expect(simulation.passes.length).toBe(passes);
   const asked = simulation.requests.slice(requests).filter(({ resource }) => resource !== 'cleaners');
   expect(asked.map(({ path }) => path).filter((path) => path !== '/version')).toEqual([]);

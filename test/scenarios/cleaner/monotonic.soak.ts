@@ -1,5 +1,5 @@
-// Conditions that come and go, asserted to be monotonic: whatever the assertion is worth, nothing is deleted at a time at
-// which its condition is false, before its TTL, or by anything but an evaluation at that time.
+// Conditions that turn true and false, asserted to be monotonic. Even if the assertion is wrong, a Cleaner deletes
+// nothing while its condition is false, before its TTL, or without an evaluation at that time.
 
 import { formatTime, hours, instant, type Millis, millis } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -15,7 +15,7 @@ interface Window {
   readonly from: number;
   readonly to: number;
 }
-/** Hours since the start in which the condition is true. */
+/** Hours since the start during which the condition is true. */
 const windows = fc.array(
   fc.record({ from: fc.integer({ min: 0, max: DAYS * 24 }), length: fc.integer({ min: 1, max: 60 }) }),
   { minLength: 0, maxLength: 4 },
@@ -26,7 +26,7 @@ const isTrueAt = (all: readonly Window[], at: number): boolean => {
   return all.some(({ from, to }) => seconds >= from * 3600 && seconds < to * 3600);
 };
 
-/** In numbers the engine can only search through, or in times it can compute with. */
+/** As numbers, which the engine can only search, or as times, which it can compute with. */
 function conditionOf(all: readonly Window[], opaque: boolean): string {
   const start = VIRTUAL_START / 1000;
   const time = (hour: number) => `timestamp("${formatTime(instant(VIRTUAL_START + hour * 3_600_000))}")`;
@@ -58,7 +58,7 @@ async function deletedAt(condition: string, ttl: number, period: number): Promis
   }
 }
 
-test('never early, whatever the assertion is worth', async () => {
+test('a Cleaner never deletes early, even if the monotonic assertion is wrong', async () => {
   await fc.assert(
     fc.asyncProperty(
       windows,
@@ -77,7 +77,7 @@ test('never early, whatever the assertion is worth', async () => {
   );
 });
 
-test('conditions that do stay true are met within a second of turning true', async () => {
+test('conditions that stay true are met within a second of turning true', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: DAYS * 24 - 30 }),

@@ -1,5 +1,5 @@
-// Rights for scenarios: the embedded server allows everybody everything, so a table of who may do what stands in front of
-// it, for requests made in somebody's name and for reviews.
+// Rights for scenarios: the embedded server authorizes every request, so this table of user rights is checked first,
+// for requests sent as a user and for access reviews.
 
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -19,14 +19,14 @@ interface Asked {
 
 export class Rbac {
   readonly #rules = new Map<string, Set<string>>();
-  /** Requests made in somebody's name. */
+  /** Requests sent as a user. */
   readonly asked: string[] = [];
-  /** What Lapse itself may not do, as its own reviews say: `verb resource`. */
+  /** What Lapse itself may not do according to its own access reviews: `verb resource`. */
   readonly deniedToLapse = new Set<string>();
   /** Users who may do everything. */
   readonly masters = new Set<string>();
 
-  /** `rights` are `verb resource`, or `verb resource in namespace` as a Role has them. */
+  /** `rights` are `verb resource`, or `verb resource in namespace` as granted by a Role. */
   allow(user: string, ...rights: string[]): void {
     this.#rules.set(user, new Set([...(this.#rules.get(user) ?? []), ...rights]));
   }
@@ -40,7 +40,7 @@ export class Rbac {
     return this.masters.has(user) || [right, `${right} in ${namespace}`].some((one) => rules?.has(one));
   }
 
-  /** A client that does what the user may. */
+  /** A client limited to the rights of the user. */
   limit(client: Client, user: string): Client {
     const check = (verb: string, { resource }: Kind, name?: string): void => {
       this.asked.push(`${user} ${verb} ${resource}${name === undefined ? '' : `/${name}`}`);
@@ -126,7 +126,7 @@ export interface Court {
   readonly simulation: Simulation;
 }
 
-/** A simulation of the Cleaner in which rights matter. */
+/** A simulation of the Cleaner with this authorization. */
 export async function inCourt(
   configuration: Ensemble['configuration'],
   test: (court: Court) => Promise<void>,

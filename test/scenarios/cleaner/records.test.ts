@@ -1,4 +1,4 @@
-// Decision records in status: only those that Lapse wrote are carried out, with rights that are reviewed again.
+// Decision records in status: the Cleaner executes only records that Lapse wrote, and reviews the rights again.
 
 import { formatTime, hours, minutes } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -13,7 +13,7 @@ const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
 const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
 
-/** Waits for a condition that never becomes true, so that only a record can make it delete. */
+/** Waits for a condition that never becomes true, so that only a record can cause a deletion. */
 const waiting = (spec: Partial<Cleaner['spec']> = {}) =>
   cleaner({
     ttl: '0s',
@@ -35,7 +35,7 @@ const recordOf = async ({ simulation }: Court): Promise<DeletionRecord | undefin
   (await simulation.get<Cleaner>('cleaner/c'))?.status?.deletion;
 
 describe('a record that Lapse did not write is discarded', () => {
-  test('one with an older generation, another account and foreign targets', () =>
+  test('a record with an older generation, another account and foreign targets is discarded', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
@@ -86,7 +86,7 @@ describe('a record that Lapse did not write is discarded', () => {
   });
 });
 
-/** A Cleaner that has recorded its decision, in a process that was killed before the first deletion. */
+/** A Cleaner that has recorded its decision, in a process that is killed before the first deletion. */
 async function givenRecord(scene: Parameters<typeof begin>[0]): Promise<DeletionRecord> {
   begin(scene);
   await scene.given.object([

@@ -1,4 +1,4 @@
-// Whose rights a Cleaner is carried out with, and what somebody with few of them can make of it: nothing.
+// Whose rights a Cleaner acts with. An author with few rights gains none through a Cleaner.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +10,7 @@ import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 import { type Court, inCourt } from './rbac.ts';
 
-/** The embedded server knows one user. */
+/** The embedded server knows only one user. */
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
 const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
@@ -34,7 +34,7 @@ const secret = (name: string, data: Record<string, string>, metadata = {}): Kube
 });
 
 describe('30. service accounts', () => {
-  test('without the right to delete: Forbidden, nothing deleted; with it, it succeeds at the period', () =>
+  test('without the right to delete: Forbidden and nothing deleted; once granted, it succeeds at the next period', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, 'impersonate serviceaccounts');
@@ -51,7 +51,7 @@ describe('30. service accounts', () => {
       expect(rbac.asked).toEqual([`${ROBOT} get configmaps/a`, `${ROBOT} delete configmaps/a`]);
     }));
 
-  test('a refusal in the middle: Forbidden, and the recorded list is finished when it is allowed again', () =>
+  test('a refusal during the deletion: Forbidden, and the recorded list is completed when the right is granted again', () =>
     inCourt({ actAs: 'controller' }, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(ROBOT, ...ALL('configmaps'), ...ALL('secrets'));
@@ -77,7 +77,7 @@ describe('30. service accounts', () => {
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  test('Helm storage is read and purged, and objects are deleted, in the name of the account only', () =>
+  test('Helm storage is read and purged, and objects are deleted, only as the account', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, 'impersonate serviceaccounts');
@@ -99,14 +99,15 @@ describe('30. service accounts', () => {
       const touched = simulation.requests.filter(
         ({ resource }) => resource === 'secrets' || resource === 'configmaps',
       );
-      // Every single one of them went through the account's client; one more is the key of the author's seal.
+      // Every one of them went through the account's client. The one extra request is for the key of the author's
+      // signature.
       expect(
         touched.filter(({ path }) => !path.includes('lapse-author-key') && !path.includes('lapse-system')),
       ).toHaveLength(rbac.asked.length);
       expect(rbac.asked.every((line) => line.startsWith(ROBOT))).toBe(true);
     }));
 
-  test("the operator's default account is used where a Cleaner names none", () =>
+  test("the operator's default account is used if a Cleaner names no account", () =>
     inCourt({ cleaner: { defaultServiceAccount: 'robot' } }, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(ROBOT, ...ALL('configmaps'));
@@ -116,7 +117,7 @@ describe('30. service accounts', () => {
       expect(rbac.asked).toContain(`${ROBOT} delete configmaps/a`);
     }));
 
-  test('a default account carries a Cleaner without an author to its end', () =>
+  test('with a default account, a Cleaner without an author completes', () =>
     inCourt({ cleaner: { defaultServiceAccount: 'robot', requireAuthor: true } }, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(ROBOT, ...ALL('configmaps'));
@@ -161,7 +162,7 @@ describe('30. service accounts', () => {
 });
 
 describe('authors', () => {
-  test('one who may do all of it: reviewed when applied and again when deleting', () =>
+  test('the rights of an author with all rights are reviewed when the Cleaner is applied and again when it deletes', () =>
     inCourt({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
@@ -169,7 +170,7 @@ describe('authors', () => {
       expect(await simulation.get('configmap/a')).toBeUndefined();
     }));
 
-  test('rights taken away between creation and trigger: Forbidden, nothing deleted', () =>
+  test('rights revoked between creation and trigger: Forbidden, nothing deleted', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
@@ -213,14 +214,14 @@ describe('authors', () => {
       ALL('configmaps'),
       'may not impersonate serviceaccounts robot',
     ],
-  ])('one who wants %s is refused at once', (_, spec, rights, words) =>
+  ])('an author who wants %s is refused at admission', (_, spec, rights, words) =>
     inCourt({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...rights);
       await expect(simulation.apply(deletes(spec))).rejects.toThrow(words);
     }),
   );
 
-  test('a Cleaner that came in while nobody reviewed has no author, whatever its annotation says', () =>
+  test('a Cleaner that was stored while no webhook ran has no author, whatever its annotation says', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, ...ALL('configmaps'), 'impersonate serviceaccounts');
@@ -230,7 +231,7 @@ describe('authors', () => {
       expect(sealed).toContain(AUTHOR);
       await simulation.delete('cleaner/c');
       simulation.crash();
-      // The seal of another spec, and a named account.
+      // The signature of another spec, and a named account.
       for (const spec of [{ ttl: '0s' }, { serviceAccountName: 'robot' }]) {
         const forged = deletes(spec);
         forged.metadata.annotations = { 'lapse.dev/author': sealed };
@@ -243,7 +244,7 @@ describe('authors', () => {
       }
     }));
 
-  test('labels may be changed by anybody; the author stays', () =>
+  test('any user may change labels without becoming the author', () =>
     inCourt({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
@@ -322,7 +323,7 @@ describe('authors', () => {
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  test('ConfigMaps are not searched for records unless the author may list them', () =>
+  test('ConfigMaps are not searched for records if the author may not list them', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets', 'delete configmaps');
@@ -350,7 +351,7 @@ describe('authors', () => {
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  test('without a look at Secrets a release that is not in ConfigMaps is not taken for absent', () =>
+  test('a release that is not in ConfigMaps is not taken for absent if the author may not read Secrets', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, 'list configmaps', 'delete configmaps');
@@ -364,7 +365,7 @@ describe('authors', () => {
       expect(await simulation.get('secret/sh.helm.release.v1.shop.v1')).toBeDefined();
     }));
 
-  test('records in Secrets need no right to ConfigMaps, not even to find that they are purged', () =>
+  test('records in Secrets need no right to ConfigMaps, not even to find out that they are purged', () =>
     inCourt({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
       await simulation.apply([
@@ -396,10 +397,10 @@ describe('authors', () => {
       expect(await shown()).toEqual([expect.stringContaining('root-token')]);
     }));
 
-  test('rights in a namespace are none about objects of the whole cluster', () =>
+  test('rights in a namespace grant nothing on cluster-scoped objects', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
-      // As a Role with stars in it allows.
+      // As a Role with wildcards grants.
       rbac.allow(AUTHOR, ...['list', 'delete', 'get'].map((verb) => `${verb} secrets in default`));
       rbac.allow(AUTHOR, 'delete namespaces in default');
       const other = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } };
@@ -416,7 +417,7 @@ describe('authors', () => {
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  describe('hooks of a release do only what the author may', () => {
+  describe('hooks of a release do only what the author may do', () => {
     const HELM = ['list secrets', 'delete secrets', 'delete configmaps', 'get configmaps'];
     const manifest = 'apiVersion: v1\nkind: Service\nmetadata: {name: h}\nspec: {ports: [{port: 80}]}\n';
     const hook = { name: 'h', kind: 'Service', events: ['pre-delete'], manifest };
@@ -431,7 +432,7 @@ describe('authors', () => {
         cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
       ]);
 
-    test('what they may not create is not created', () =>
+    test('an object that the author may not create is not created', () =>
       inCourt({}, async (court) => {
         const { rbac, simulation } = court;
         rbac.allow(AUTHOR, ...HELM);
@@ -445,7 +446,7 @@ describe('authors', () => {
         expect(await simulation.get('cleaner/c')).toBeUndefined();
       }));
 
-    test('what they may not delete does not make way', () =>
+    test('an existing object that the author may not delete is not replaced', () =>
       inCourt({}, async (court) => {
         const { rbac, simulation } = court;
         rbac.allow(AUTHOR, ...HELM, 'create services');

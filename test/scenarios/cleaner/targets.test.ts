@@ -1,5 +1,5 @@
-// What a Cleaner looks at: which kinds and objects its targets are, what its conditions say of them, and what it says when
-// they cannot be found.
+// Targets of a Cleaner: which kinds and objects they select, what conditions read of them, and what is reported if they
+// cannot be found.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ import {
 } from './kit.ts';
 
 const ago = (hoursAgo: number): string => formatTime(instant(VIRTUAL_START - hours(hoursAgo)));
-/** Word for word, but for the two places it leaves to be filled in. */
+/** Quoted verbatim, except for the two placeholders that the proposal leaves open. */
 const SEED = readFileSync(join(import.meta.dirname, 'fixtures/proposal.yaml'), 'utf8')
   .replace('<nginx-proxy-id>', 'p1')
   .replace('<timestamp>', '2026-02-01T00:00:00Z');
@@ -49,7 +49,7 @@ const service = (name: string, apiVersion: string, spec = {}): KubeObject => ({
   spec,
 });
 
-/** The world of the proposal: Knative services made by a release, core services of the same names, revisions. */
+/** The cluster of the proposal: Knative Services created by a release, core Services with the same names, Revisions. */
 async function faststore(scene: Scene, revisions: readonly KubeObject[]): Promise<void> {
   begin(scene);
   scene.given.kinds(...KNATIVE);
@@ -69,7 +69,7 @@ async function faststore(scene: Scene, revisions: readonly KubeObject[]): Promis
   await applyVerbatim(scene);
 }
 
-/** The text as it is, as a body of the request. */
+/** The unchanged text, as a request body. */
 async function applyVerbatim(scene: Scene): Promise<void> {
   const { user, settle } = await scene.simulation();
   const answer = await user.raw({
@@ -82,7 +82,7 @@ async function applyVerbatim(scene: Scene): Promise<void> {
   await settle();
 }
 
-describe('the proposal, word for word', () => {
+describe('the YAML of the proposal, unchanged', () => {
   const idle = (name: string): KubeObject =>
     revision(name, { routes: 'sfj-a,preview-b', since: ago(400), namespace: 'faststore-proxy' });
 
@@ -91,7 +91,7 @@ describe('the proposal, word for word', () => {
     async (scene) => {
       await faststore(scene, [idle('sfj-commit--account-00001'), idle('sfj-commit--account-00002')]);
       expect(await reasonOf(scene, SEED_REF)).toBe('NotExpired');
-      // What the YAML says in status has no effect.
+      // The status in the YAML has no effect.
       expect((await statusOf(scene, SEED_REF)).resolvedTargets).toBeUndefined();
       await scene.when.timePasses(hours(359));
       expect(askedAboutTargets(scene, 'revisions')).toEqual([]);
@@ -101,7 +101,7 @@ describe('the proposal, word for word', () => {
       await scene.then.isGone('faststore-proxy/service.serving.knative.dev/sfj-commit--account');
       await scene.then.isGone('faststore-proxy/service.serving.knative.dev/sfj-commit--account-node');
       await scene.then.isGone('faststore-proxy/secret/sh.helm.release.v1.sfj-commit--account.v1');
-      // A Service of the core group has the same name and was never meant; revisions are Knative's to delete.
+      // A core Service with the same name is not a target. Knative deletes the Revisions.
       await scene.then.exists('faststore-proxy/service/sfj-commit--account');
       await scene.then.exists('faststore-proxy/revision/sfj-commit--account-00001');
     },
@@ -206,7 +206,7 @@ describe('the condition of the proposal', () => {
   });
 });
 
-describe('targets that are not there', () => {
+describe('targets that do not exist', () => {
   const waiting = (more: Partial<CleanerSpec> = {}) =>
     cleaner({
       ttl: '0s',
@@ -296,7 +296,7 @@ describe('targets that are not there', () => {
       begin(scene);
       await scene.given.object([configMap('b'), onWidget]);
       await scene.when.timePasses(seconds(20));
-      // The definition is there, and for some seconds its kind is not served.
+      // The CRD exists, but its kind is not served for some seconds.
       const hidden = {
         ...widgets,
         spec: {
@@ -356,7 +356,7 @@ describe('targets that are not there', () => {
   });
 });
 
-describe('13. specs that mean nothing', () => {
+describe('13. specs that have no meaning', () => {
   const rows: Record<string, Partial<CleanerSpec>> = {
     'a cluster-scoped kind': {
       targets: [{ name: 'n', reference: { kind: 'namespace', name: 'default' }, delete: true }],
@@ -444,7 +444,7 @@ describe('13. specs that mean nothing', () => {
     await expect(scene.when.user.apply(cleaner({ ttl: '0s', ...spec }))).rejects.toThrow(
       /Forbidden|Invalid|denied/i,
     );
-    // … and what came in without admission is told, and does nothing.
+    // … and a spec that was stored without admission is reported in status and has no effect.
     simulation.crash();
     await scene.when.user.apply(cleaner({ ttl: '0s', ...spec }));
     await simulation.restart();

@@ -1,4 +1,4 @@
-// When a Cleaner is looked at: its TTL, changes of what it looks at, its period, and the time it found.
+// When a Cleaner is reconciled: at its TTL, on changes of its targets, at its period, and at the computed time.
 
 import { formatTime, hours, instant, type Millis, millis, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -55,7 +55,7 @@ describe('the TTL', () => {
     const passes = (await scene.simulation()).passes.length;
     await scene.when.timePasses(minutes(30));
     await scene.then.isGone('configmap/a');
-    // One look at its time and the word that it is gone: the earlier times were forgotten.
+    // One reconcile at the deadline and one for the deletion event: the earlier deadlines were dropped.
     expect((await scene.simulation()).passes.length - passes).toBeLessThanOrEqual(3);
   });
 
@@ -69,7 +69,7 @@ describe('the TTL', () => {
         cleaner({ ttl: '720h', targets: [target('a', 'a', { delete: true })] }),
         cleaner({ targets: [target('b', 'b', { delete: true })] }, { name: 'other' }),
       ]);
-      // What admission would have refused comes in while nobody listens.
+      // A spec that admission would refuse is stored while no webhook runs.
       (await scene.simulation()).crash();
       await scene.when.user.apply(
         cleaner({ ttl: '2 weeks', targets: [target('a', 'a', { delete: true })] }, { name: 'odd' }),
@@ -88,7 +88,7 @@ describe('the TTL', () => {
   );
 });
 
-describe('changes of what conditions look at', () => {
+describe('changes of objects that conditions read', () => {
   const watching = (scene: Scene) => {
     begin(scene);
     return scene.given.object([
@@ -169,7 +169,7 @@ describe('changes of what conditions look at', () => {
     const { passes } = await scene.simulation();
     const before = passes.length;
     await scene.when.user.patch('configmap/a', { data: { x: '1' } });
-    // Exactly those whose TTL is over.
+    // Exactly those whose TTL has expired.
     expect(
       passes
         .slice(before)
@@ -287,7 +287,7 @@ describe('retry.monotonic', () => {
     },
   );
 
-  // Hours as numbers: nothing the engine can compute, so it has to search and to believe.
+  // Hours as numbers: the engine cannot compute the time, so it has to search and rely on the assertion.
   const hour = `int((time - timestamp("${timeAt(millis(0))}")).getHours())`;
 
   scenario('23. an assertion that does not hold is noticed: an Event, and the period', async (scene) => {

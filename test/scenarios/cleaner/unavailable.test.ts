@@ -1,4 +1,4 @@
-// Every state in which a Cleaner waits is visible: in its condition, with a next evaluation in the future.
+// Every state in which a Cleaner waits is visible in its condition, with a next evaluation in the future.
 
 import { hours, millis, minutes, parseTime, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
@@ -22,7 +22,7 @@ const included = cleaner({
 });
 const named = cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })] });
 
-describe('a Cleaner that cannot go on says so, and goes on when it can', () => {
+describe('a Cleaner that cannot proceed reports it, and resumes when it can', () => {
   scenario('while the LIST of an included target fails', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), included]);

@@ -1,4 +1,5 @@
-// While a Cleaner waits for its TTL, the cache has its identity and its deadline only. At the deadline the object is read.
+// While a Cleaner waits for its TTL, the cache holds only its identity and its deadline. At the deadline the object is
+// read.
 
 import { hours, minutes } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';

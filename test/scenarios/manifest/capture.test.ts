@@ -1,4 +1,4 @@
-// What a capture writes down, end to end.
+// What a capture of manifests stores, end to end.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';

@@ -1,5 +1,5 @@
-// What is captured comes out as it was: whatever objects hold, however many there are, however large they are. And what
-// the API server takes and refuses of the kinds.
+// Captured objects decode unchanged, whatever their contents, number and size. Also: what the API server accepts and
+// refuses of the kinds.
 
 import { encodeBase64, sha256 } from '@lapse/base/codec';
 import { minutes, seconds } from '@lapse/base/instant';
@@ -33,7 +33,7 @@ import {
 const widgets = widgetsOf('example.com');
 const widget = (name: string, spec: Json) => widgetOf(widgets, name, spec);
 
-/** As the server has it now, without what checkpoints leave out. */
+/** As stored by the server now, without the fields that checkpoints leave out. */
 async function live(
   simulation: Awaited<ReturnType<Parameters<Parameters<typeof play>[0]>[0]['simulation']>>,
   ref: string,
@@ -95,7 +95,7 @@ requestScenario(
   },
 );
 
-test('objects of any contents: capture, decode, compare', async () => {
+test('objects of any contents are unchanged after capture and decoding', async () => {
   const value = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.integer(),
@@ -178,7 +178,7 @@ requestScenario(
     await when.user.apply(manifests('before', OF_TEN));
     (await simulation()).crash();
     expect((await (await simulation()).user.list(ManifestCheckpointContentChunk)).items).toHaveLength(8);
-    // What was stored stays as it was; what was not is read as it is.
+    // Stored chunks stay unchanged. Objects not stored yet are read in their current state.
     for (const name of ['c0', 'c9'])
       await when.user.patch(`configmap/${name}`, { metadata: { labels: { changed: 'yes' } } });
     const reads = (await simulation()).requests.length;
@@ -226,7 +226,7 @@ requestScenario(
   },
 );
 
-test('10,000 targets, each named twice or not: every object once, in order', async () => {
+test('10,000 targets, some named twice, are stored once each and in order', async () => {
   const count = 9_900;
   await play(async ({ given, when, then, simulation }) => {
     const objects = Array.from({ length: count }, (_, i) => configMap(`c${String(i).padStart(5, '0')}`));
@@ -244,7 +244,7 @@ test('10,000 targets, each named twice or not: every object once, in order', asy
   });
 });
 
-test('a chunk that somebody tampered with is never believed, and never breaks anything', () => {
+test('a chunk that another client tampered with is never trusted and never causes a crash', () => {
   const [good] = encodeAll([plain('a', { x: noise(300) }), plain('b')]);
   const bytes = Buffer.from(good!.data, 'base64');
   const random = seededRandom(3);
@@ -257,7 +257,7 @@ test('a chunk that somebody tampered with is never believed, and never breaks an
     const forged = { ...good!, data: encodeBase64(changed) };
     const expected = { checkpointName: 'mcp-1', index: 0 };
     expect(decodeChunk(chunkObject('mcp-1', 0, forged), expected).kind).toBe('damaged');
-    // Even if its checksum was forged as well: what comes out is objects, or damage, and nothing else.
+    // Even with a forged checksum, decoding returns objects or reports damage.
     const consistent = { ...forged, checksum: sha256(changed) };
     expect(['manifests', 'damaged']).toContain(
       decodeChunk(chunkObject('mcp-1', 0, consistent), expected).kind,

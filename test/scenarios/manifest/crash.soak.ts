@@ -1,6 +1,6 @@
-// The process is killed at every single request of a capture, and answers are lost or come twice. Whatever happened, there
-// was one keeper, one checkpoint, every chunk once, one end with one time; no request ever said Completed before its
-// checkpoint was complete; and in the end nothing is left.
+// The process is killed at every single request of a capture, and answers are lost or sent twice. In every case there
+// is one keeper, one checkpoint, each chunk once, and one completion with one time. No request reports Completed before
+// its checkpoint is complete, and at the end nothing is left.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -51,7 +51,7 @@ const stories: Record<string, Story> = {
   },
 };
 
-/** What the capture itself asks: watches and the looks of other controllers do not count. */
+/** Requests of the capture itself, without watches and reads of other controllers. */
 const isCapturing = (request: SeenRequest): boolean =>
   isWrite(request) || (request.verb === 'get' && request.resource !== 'customresourcedefinitions');
 
@@ -88,7 +88,7 @@ async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simu
     );
     if (met) {
       simulation.crash();
-      // What was stored is not read again: only what was not may be new.
+      // Stored objects are not read again: only objects not stored yet may be newer.
       if (story.names.length === story.objects.length)
         await simulation.hands.patch('configmap/b', { metadata: { labels: { changed: 'meanwhile' } } });
       await simulation.timePasses(seconds(3));
@@ -108,7 +108,9 @@ const readyIn = (object: KubeObject | undefined): string | undefined => {
   return ready === undefined ? undefined : `${ready.status} ${ready.reason}`;
 };
 
-/** At every moment: a request that says Completed has a checkpoint that is ready, whose chunks are all there and good. */
+/**
+ * At every moment: a request that reports Completed has a ready checkpoint, all of whose chunks exist and are valid.
+ */
 function checkOrder(changes: readonly Change[]): void {
   const chunks = new Map<string, ManifestCheckpointContentChunk>();
   let checkpoint: ManifestCheckpoint | undefined;
@@ -183,12 +185,12 @@ async function checkAll(story: Story, way: Way, counts: Trouble['counts']): Prom
   }
 }
 
-/** Once, where it is cheap: with two chunks nothing is new but which of them a crash leaves behind. */
+/** Only with one chunk, where it is cheap: with two, only the chunk left behind by the crash differs. */
 const WAYS: Record<string, readonly Way[]> = {
   'one chunk': ['killed after', 'lost before', 'lost after', 'twice'],
 };
 
 describe.each(Object.entries(stories))('%s', (name, story) => {
-  test('killed at every request', () => checkAll(story, 'killed before', isCapturing));
+  test('the process is killed at every request', () => checkAll(story, 'killed before', isCapturing));
   for (const way of WAYS[name] ?? []) test(`${way}, at every write`, () => checkAll(story, way, isWrite));
 });

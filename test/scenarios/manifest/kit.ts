@@ -1,4 +1,4 @@
-// Objects of the scenarios about manifest checkpoints, and a look into what was captured.
+// Objects of the scenarios about manifest checkpoints, and a reader for captured contents.
 
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Simulation } from '@lapse/simulation/simulate';
@@ -55,7 +55,7 @@ export interface WorldOptions {
   readonly objects?: readonly KubeObject[];
 }
 
-/** A namespace with two ConfigMaps and a Secret; the controller reads with its own rights unless told. */
+/** A namespace with two ConfigMaps and a Secret. By default the controller reads with its own rights. */
 export async function manifestWorld(given: Given, options: WorldOptions = {}): Promise<void> {
   given.controllers(...(options.families ?? ['manifest-capture']));
   given.configuration({ actAs: 'controller', ...options.configuration });
@@ -68,7 +68,7 @@ export async function checkpointOf(then: Then, ref = REF): Promise<ManifestCheck
   return then.object<ManifestCheckpoint>(`mcp/${status?.checkpointName}`);
 }
 
-/** Every object of a checkpoint, in order; throws when a chunk is missing or damaged. */
+/** All objects of a checkpoint, in order. Throws if a chunk is missing or damaged. */
 export async function capturedObjects(
   simulation: Simulation,
   { metadata, status }: ManifestCheckpoint,

@@ -1,5 +1,6 @@
-// Captures of manifests on a real Kubernetes: the definitions are taken, with their rules within the cost limit; RBAC is as
-// declared; integers survive the real server's encoding; the real garbage collector ends what a request made.
+// Captures of manifests on a real Kubernetes: the API server accepts the CRDs, with rules within the cost limit; RBAC
+// is as declared; integers survive the real server's encoding; the real garbage collector deletes what a request
+// created.
 
 import { equal, type Json } from '@lapse/kube/api/json';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
@@ -53,7 +54,7 @@ async function objectsOf(checkpoint: ManifestCheckpoint): Promise<KubeObject[]> 
   return objects;
 }
 
-test('objects as they are, in several chunks; everything ends with the request', async () => {
+test('captures objects unchanged in several chunks; everything is deleted with the request', async () => {
   const targets = [
     target('Widget', 'w', 'example.lapse.dev/v1'),
     target('Namespace', 'default'),
@@ -83,13 +84,13 @@ test('objects as they are, in several chunks; everything ends with the request',
     await eventually(async () => expect(await cluster.hands.get(ref)).toBeUndefined());
 });
 
-test('a target that is missing ends it; nothing is left', async () => {
+test('a missing target fails the request and leaves nothing behind', async () => {
   await cluster.hands.create(manifests('typo', [target('ConfigMap', 'a'), target('ConfigMap', 'none')]));
   const { metadata } = await ended('typo', 'False NotFound');
   expect(await cluster.hands.get(`objectkeeper/ret-mcr-${metadata.uid}`)).toBeUndefined();
 });
 
-test('10,000 targets are taken, 10,001 are not; a spec cannot be changed', async () => {
+test('10,000 targets are accepted, 10,001 are refused; a spec cannot be changed', async () => {
   const many = Array.from({ length: 10_000 }, (_, i) => target('ConfigMap', `none-${i}-${'x'.repeat(40)}`));
   await cluster.hands.create(manifests('many', many));
   await ended('many', 'False NotFound');
@@ -101,7 +102,7 @@ test('10,000 targets are taken, 10,001 are not; a spec cannot be changed', async
   ).rejects.toThrow('one operation');
 });
 
-test('what an author may read is the real authoriser’s word: by kind, by name, and the namespace inside of itself', async () => {
+test('the real authorizer decides what an author may read: by kind, by name, and the namespace itself', async () => {
   const rbac = 'rbac.authorization.k8s.io';
   const metadata = { name: 'bob', namespace: 'default' };
   await cluster.hands.create([

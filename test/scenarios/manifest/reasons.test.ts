@@ -1,5 +1,5 @@
-// Every reason a capture of manifests can end with, reached by what a cluster can really look like. What was not started
-// leaves nothing behind: no keeper, no checkpoint, no chunk.
+// Every reason with which a capture of manifests can end, each reached from a realistic cluster state. A capture that
+// was not started leaves nothing behind: no keeper, no checkpoint, no chunk.
 
 import { seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -21,7 +21,7 @@ interface Row {
   readonly targets?: Parameters<typeof manifests>[1];
   readonly objects?: readonly KubeObject[];
   readonly capture?: object;
-  /** Admission would say it first: the request is made while nobody looks. */
+  /** Admission would report it first, so the request is created while no webhook runs. */
   readonly unseen?: true;
   readonly fault?: readonly [Matcher, Fault | number];
   readonly before?: readonly [Matcher, (scene: Scene) => unknown];
@@ -32,7 +32,10 @@ interface Row {
 
 const A = [target('ConfigMap', 'a')];
 
-/** Somebody makes the chunk that is about to be made: of the same checkpoint and capture, with no objects in it. */
+/**
+ * Another client creates the chunk just before the controller does: of the same checkpoint and capture, without
+ * objects.
+ */
 async function foreignChunk({ simulation }: Scene, change: (chunk: KubeObject) => void): Promise<void> {
   const { user } = await simulation();
   const [checkpoint] = (await user.list(ManifestCheckpoint)).items;
@@ -46,7 +49,7 @@ async function foreignChunk({ simulation }: Scene, change: (chunk: KubeObject) =
   await user.create(ManifestCheckpointContentChunk, chunk);
 }
 
-/** Somebody makes the checkpoint that is about to be made, for another request. */
+/** Another client creates the checkpoint just before the controller does, for another request. */
 async function foreignCheckpoint({ simulation }: Scene): Promise<void> {
   const { user, hands } = await simulation();
   const request = await hands.get(REF);
@@ -151,7 +154,7 @@ requestScenario.each(rows, async (scene, row) => {
   const checkpoints = (await user.list(ManifestCheckpoint)).items;
   expect(checkpoints.length).toBe(row.leaves === 'checkpoint' ? 1 : 0);
   expect((await user.list(ObjectKeeper)).items.length).toBe(row.leaves === undefined ? 0 : 1);
-  // Nothing half-written is referenced, and the checkpoint says the same as the request.
+  // No incomplete checkpoint is referenced, and the checkpoint reports the same as the request.
   for (const checkpoint of checkpoints.filter(({ spec }) => spec?.sourceNamespace === 'default')) {
     const ready = checkpoint.status?.conditions?.[0];
     expect(`${ready?.status} ${ready?.reason}`).toBe(row.ends);

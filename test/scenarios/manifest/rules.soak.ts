@@ -208,7 +208,7 @@ describe('ownership', () => {
     '28, 31. a read-back that fails ends the attempt: no checkpoint; then it goes on',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
-      // One attempt and its repetition by the client.
+      // One attempt and its retry by the client.
       when.serverAnswers('get objectkeepers', 500, { times: 2 });
       await when.user.apply(manifests());
       expect(creates(await simulation())).toEqual({ objectkeepers: 1 });
@@ -277,7 +277,7 @@ describe('time to live', () => {
     '32. a capture that takes longer than its TTL is kept for all of it, from its end on',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given, { ...WHOLE, configuration: { requestTTL: { ttl: '1m' } } });
-      // Admission asks the server too: the request is created while no process runs.
+      // Admission reads from the server too, so the request is created while no process runs.
       (await simulation()).crash();
       await when.user.apply(manifests());
       const { metadata } = await then.object(REF);
@@ -356,7 +356,7 @@ describe('reads, rights and errors', () => {
     },
   );
 
-  test('42, 57. who may what with chunks and statuses', () => {
+  test('42, 57. rights to chunks and statuses', () => {
     const families = servicesForRights();
     const rights = families.flatMap(({ name, controllers }) =>
       controllers.flatMap(rightsOf).map((right) => ({ ...right, name })),
@@ -374,7 +374,7 @@ describe('reads, rights and errors', () => {
     );
   });
 
-  test('44, 45. without what it needs no controller is built', () => {
+  test('44, 45. no controller is built without its dependencies', () => {
     expect(() => manifestCaptureController({} as never)).toThrow('controller manifest-capture needs rules');
   });
 
@@ -481,7 +481,7 @@ describe('reads, rights and errors', () => {
 
   rule('two leaders: one checkpoint, and one end', async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
-    // Another process is faster by one step, and stops there.
+    // Another process is one step ahead, and stops there.
     when.serverAnswers('create manifestcheckpoints', { duplicate: true });
     when.serverAnswers('create manifestcheckpointcontentchunks', { duplicate: true });
     await when.user.apply(manifests());

@@ -1,5 +1,5 @@
-// Who plays: every family with its role and its play, one process for what all of them need, and the read API. Each answers for the
-// rights that are its own; together they answer for all that the chart gives.
+// All families with their roles and their plays, one process for the rights that all of them need, and the read API.
+// Each cast covers its own rights; together they cover all rights that the chart grants.
 
 import { parseTime, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -38,7 +38,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'request-ttl': requestTtl,
 };
 
-/** Events that repeat, the lease, and a certificate that is made, told to the API server, and renewed. */
+/** Events that repeat, the lease, and a certificate that is created, registered with the API server, and renewed. */
 const processPlay: Play = {
   async act(world) {
     await expectSeries(world);
@@ -47,7 +47,7 @@ const processPlay: Play = {
     const hooks = buildWebhooks(world.installation).filter(({ kind }) => kind !== 'Service');
     await world.apply(hooks);
     const first = await world.process.certify(['one.example.com']);
-    // Under another name than before, as after an upgrade: the certificate has to be another one.
+    // Under another name than before, as after an upgrade, so the certificate must be a new one.
     const second = await world.process.certify(['two.example.com']);
     expect(second.current().cert).not.toBe(first.current().cert);
     for (const { kind, metadata } of hooks) {
@@ -63,7 +63,7 @@ export interface Cast {
   readonly name: string;
   /** The account and its roles. */
   readonly access: readonly KubeObject[];
-  /** Those it answers for. */
+  /** The rights that it covers. */
   readonly rights: readonly OneRight[];
   /** The play, with these roles. */
   perform(access: readonly KubeObject[]): Promise<Performance>;
@@ -88,7 +88,7 @@ function castOf(name: string, families: readonly string[], play: Play): Cast {
   return { name, access, rights, perform: (given) => perform(installation, play, given) };
 }
 
-/** A family whose configuration says otherwise: it answers for what that adds to its rights. */
+/** A family with another configuration. It covers the rights that this configuration adds. */
 function chosenCastOf(family: Family): Cast {
   const { name, configuration } = { name: family.name, ...CHOSEN[family.name]! };
   const installation = installationOf(family);

@@ -1,4 +1,4 @@
-// Plays with another configuration than the usual one, in which families need what a choice adds to their rights.
+// Plays with a configuration other than the default, in which families need the rights that an option adds.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +10,7 @@ import { configMap } from '../manifest/kit.ts';
 import { expectGone, type Play } from './play.ts';
 import { keeperOf, manifestCapture, volumeCapture, volumeRestore } from './requests.ts';
 
-/** Requests end by their own annotation, a minute after they have ended. */
+/** Requests expire by their own annotation, one minute after they have completed. */
 const byAnnotation = (play: Play, request: string): Play => ({
   ...play,
   configuration: { requestTTL: { mode: 'annotation', ttl: '1m' } },
@@ -24,7 +24,7 @@ const byAnnotation = (play: Play, request: string): Play => ({
 
 const FOLLOWED = 'configmaps';
 
-/** A keeper follows what an operator says it may. */
+/** A keeper follows a kind that the operator allows. */
 const following: Play = {
   configuration: { objectKeeper: { follow: [FOLLOWED] } },
   async act(world) {
@@ -39,7 +39,7 @@ const following: Play = {
   },
 };
 
-/** By family: what it plays when somebody has chosen. */
+/** By family: the play with the option. */
 export const CHOSEN: Readonly<Record<string, Play>> = {
   'volume-capture': byAnnotation(volumeCapture, 'volumecapturerequest/nightly'),
   'volume-restore': byAnnotation(volumeRestore, 'volumerestorerequest/back'),
@@ -47,14 +47,14 @@ export const CHOSEN: Readonly<Record<string, Play>> = {
   'object-keeper': following,
 };
 
-/** What the chart adds to the rules of a family for the choices of its play. */
+/** Rules that the chart adds to those of a family for the options of its play. */
 export function chosenRules(family: Family, known: readonly Family[]): Rule[] {
   const named = (rule: Rule): Rule =>
     rule.resources[0] === ITEM ? { ...rule, resources: [FOLLOWED] } : rule;
   return choicesOf(family, known).flatMap(({ rules }) => rules.map(named));
 }
 
-/** The roles with these rules in a role of their own. */
+/** The roles, with these rules in an additional role. */
 export const withChosen = (access: readonly KubeObject[], rules: readonly Rule[]): KubeObject[] => {
   const ours = access.filter(({ metadata }) => metadata.name === 'lapse:process');
   const copies = ours.map((object) => {

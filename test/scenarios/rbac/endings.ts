@@ -1,4 +1,4 @@
-// The plays of the families that end Jobs, Pods and whatever policies and Cleaners are about, and of storage pools.
+// The plays of the families that delete Jobs, Pods and the targets of policies and Cleaners, and of storage pools.
 
 import { formatTime, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';

@@ -1,4 +1,4 @@
-// What the chart installs, with every gate open.
+// What the chart installs, with every feature gate enabled.
 
 import type { Installation } from 'lapse/cli/manifests/installation';
 import { needsOf } from 'lapse/cli/manifests/needs';
@@ -21,7 +21,7 @@ export const installationOf = (...families: readonly Family[]): Installation => 
   families: families.map((family) => needsOf(family, FAMILIES)),
 });
 
-/** The same, with every rule that the chart can give. */
+/** The same, with every rule that the chart can grant. */
 export const impersonatingInstallationOf = (...families: readonly Family[]): Installation => ({
   ...installationOf(...families),
   impersonation: { kind: 'cluster' },

@@ -1,4 +1,4 @@
-// What a play is: something that happens to a family, in which it needs each of its rights, and what must come of it.
+// A play: a sequence in which a family needs each of its rights, and the results that must follow.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -10,22 +10,22 @@ import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 export interface Play {
-  /** Whose kinds are served; those of the family unless told. */
+  /** Families whose kinds are served. Default: the family itself. */
   readonly kinds?: readonly Family[];
   /** By name. */
   readonly standins?: readonly string[];
-  /** What operators grant for the kinds that policies, Cleaners and captures are about: `configmaps`. */
+  /** What operators grant for the targets of policies, Cleaners and captures: `configmaps`. */
   readonly granted?: readonly string[];
   /** The values of the chart's `config`. */
   readonly configuration?: JsonObject;
-  /** Throws when something that should have come of it did not. */
+  /** Throws if an expected result is missing. */
   act(world: World): Promise<void>;
 }
 
 export interface Performance {
-  /** What somebody was refused for want of a right, in the words of the API server. */
+  /** Requests that were refused for a missing right, as reported by the API server. */
   readonly refused: readonly string[];
-  /** What should have come of it and did not. */
+  /** The expected results that are missing. */
   readonly missing?: Error;
 }
 
@@ -42,7 +42,7 @@ interface WithConditions extends KubeObject {
   status?: { conditions?: Condition[] };
 }
 
-/** A condition as `True Completed`; undefined while there is none. */
+/** A condition as `True Completed`; undefined if it does not exist. */
 export async function conditionOf(
   { hands }: World,
   ref: string,
@@ -57,12 +57,12 @@ export async function expectGone({ hands }: World, ...refs: readonly string[]): 
   for (const ref of refs) expect(await hands.get(ref), ref).toBeUndefined();
 }
 
-/** Somebody changes an object in the moment in which it is to be written: the race is lost once. */
+/** A user changes an object just before it is written, so that one write conflicts. */
 export function loseRace({ faults, hands }: World, request: string, ref: string): void {
   faults.justBefore(request, () => hands.patch(ref, { metadata: { labels: { changed: 'just-before' } } }));
 }
 
-/** The account may do with these kinds what operators allow it to. */
+/** Grants the account the rights that operators allow on these kinds. */
 export function grantOf(kinds: readonly string[], { namespace, name }: Installation): KubeObject[] {
   const group = 'rbac.authorization.k8s.io';
   const metadata = { name: `${name}-granted` };

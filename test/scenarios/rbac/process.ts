@@ -1,5 +1,5 @@
-// One life of `lapse run` in this process, on a virtual clock: everything as the command puts it together, with the
-// configuration of the chart, except that reviews are asked for without a socket.
+// One run of `lapse run` in this process, on a virtual clock: composed as the command does, with the configuration of
+// the chart, except that admission reviews are sent without a socket.
 
 import type { ApiServer } from '@lapse/apiserver/server';
 import { silentLog } from '@lapse/base/log';
@@ -30,10 +30,10 @@ export interface ProcessOptions {
   /** The values of the chart's `config`. */
   readonly configuration: JsonObject;
   readonly token: string;
-  /** Unlike that of any other life. */
+  /** Differs from that of any other run. */
   readonly identity: string;
   readonly onRequest: (record: RequestRecord) => void;
-  /** Something happened. */
+  /** Something changed. */
   readonly onProgress: () => void;
 }
 
@@ -83,7 +83,7 @@ export class Process {
     this.#assembly.manager.start();
   }
 
-  /** The certificate of its reviews, in a Secret, told to the webhook configurations. */
+  /** The serving certificate of its webhooks, in a Secret and in the webhook configurations. */
   certify(hosts: readonly string[]): Promise<SelfManagedCertificate> {
     const { name, namespace } = this.#options.installation;
     return openSelfManaged({
@@ -96,7 +96,7 @@ export class Process {
     });
   }
 
-  /** As with SIGKILL. */
+  /** As by SIGKILL. */
   kill(): void {
     this.#wire.cut();
     this.#clock.switchOff();

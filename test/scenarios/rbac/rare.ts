@@ -1,8 +1,8 @@
-// Rights that the usual course of a family does not need.
+// Rights that the usual operation of a family does not need.
 
 /**
- * Rights that only the admission plugin OwnerReferencesPermissionEnforcement asks for. It is off by default, and asks
- * without a request of its own; requests.kube.ts runs with it.
+ * Rights that only the admission plugin OwnerReferencesPermissionEnforcement checks. It is off by default, and checks
+ * them without a separate request; requests.kube.ts runs with it.
  */
 export const ENFORCED: readonly string[] = [
   'delete persistentvolumes',
@@ -10,15 +10,15 @@ export const ENFORCED: readonly string[] = [
 ];
 
 /**
- * Also those that only a crash, a lost answer or a long time needs: rights.soak.ts brings these about on the embedded
- * server, and shows for each of them that it is needed.
+ * Also those needed only after a crash, a lost answer or a long time: rights.soak.ts causes these on the embedded
+ * server, and shows for each that it is needed.
  */
 export const RARE: readonly string[] = [
   ...ENFORCED,
-  // A capture that goes on after a crash between two chunks.
+  // A capture that resumes after a crash between two chunks.
   'get manifestcheckpointcontentchunks.state-snapshotter.deckhouse.io',
-  // A create whose answer was lost: the next one meets its object, which the cache does not show yet.
+  // A create whose answer was lost: the retry meets its own object, which the cache does not contain yet.
   'get volumesnapshotcontents.snapshot.storage.k8s.io',
-  // Something that is said again within minutes.
+  // An Event that repeats within minutes.
   'patch events.events.k8s.io',
 ];

@@ -1,5 +1,5 @@
-// The rights that come with the read API of checkpoints, alone: those of the process that serves it, and those of a person
-// who reads through it.
+// The rights of the read API for checkpoints alone: those of the process that serves it, and those of a user who reads
+// through it.
 
 import { noOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
@@ -34,7 +34,7 @@ const GROUP = 'rbac.authorization.k8s.io';
 const CHECKPOINTS = '/apis/state-snapshotter.deckhouse.io/v1alpha1/manifestcheckpoints';
 const NAME = 'mcp-a';
 
-/** An operator lets the person read. */
+/** An operator grants the user read access. */
 const READS = {
   apiVersion: `${GROUP}/v1`,
   kind: 'ClusterRoleBinding',
@@ -74,7 +74,7 @@ const CHECKPOINT = {
   },
 } as KubeObject;
 
-/** Roles, bindings and registration, as config/read-api and the chart have them. */
+/** Roles, bindings and registration, as in config/read-api and the chart. */
 export const readApiObjects = (): KubeObject[] =>
   buildReadApi(PLACE).map((object) =>
     object.kind === 'Service'
@@ -150,7 +150,7 @@ export async function performReadApi(access: readonly KubeObject[]): Promise<Per
     const hands = createHands(admin);
     await hands.apply(manifestCapture.kinds.map(({ crd }) => crd as KubeObject));
     await hands.apply([namespaceOf(NAMESPACE), READS, chunkObject(NAME, 0, CHUNK!), CHECKPOINT]);
-    // As soon as it is registered, the API server asks for it.
+    // As soon as it is registered, the API server sends requests to it.
     const isRegistration = ({ kind }: KubeObject) => kind === 'APIService';
     await hands.apply(access.filter((object) => !isRegistration(object)));
     await hands.apply(access.filter(isRegistration));

@@ -1,4 +1,4 @@
-// The plays of the families of requests: captures, restores, checkpoints, their keepers, and their end.
+// The plays of the request families: captures, restores, checkpoints, their keepers, and their expiry.
 
 import { formatTime, minutes, plus, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -19,7 +19,7 @@ const claimRef = (name: string) => ({
   name,
 });
 
-/** Whoever ends a request writes its TTL down. */
+/** The controller that completes a request writes its TTL annotation. */
 async function expectTtl({ hands }: World, ref: string): Promise<void> {
   const { annotations = {} } = (await hands.get(ref))!.metadata;
   expect(Object.keys(annotations).filter((key) => key.endsWith('/ttl'))).toHaveLength(1);
@@ -34,7 +34,8 @@ export const volumeCapture: Play = {
       volume('pv-old', { claimRef: claimRef('old') }),
       claim('old', { volumeName: 'pv-old' }),
     ]);
-    // Its answer is lost, and the cache does not show it yet: the second attempt meets the first one's object.
+    // Its answer is lost, and the cache does not contain the object yet: the retry meets the object of the first
+    // attempt.
     world.faults.answer('create volumesnapshotcontents', { drop: 'after' });
     world.faults.justBefore('create volumesnapshotcontents', () => world.faults.holdEvents());
     await world.apply(capture('nightly'));
@@ -83,7 +84,7 @@ export const manifestCapture: Play = {
   async act(world) {
     await world.start();
     await world.apply([configMap('a'), configMap('b')]);
-    // Killed when everything is stored and the checkpoint does not say so: the next life reads what there is.
+    // Killed when everything is stored but the checkpoint does not report it: the next run reads the stored chunks.
     world.faults.answer('patch manifestcheckpoints/status', { hang: 'before' });
     await world.apply(manifests('before'));
     world.crash();
@@ -131,7 +132,7 @@ export const objectKeeper: Play = {
 export const requestTtl: Play = {
   async act(world) {
     await world.start();
-    // Of its ten minutes twelve seconds are left.
+    // Twelve seconds of its ten minutes are left.
     const time = formatTime(plus(world.clock.now(), minutes(-9.8)));
     const completed = {
       type: 'Ready',
@@ -147,7 +148,7 @@ export const requestTtl: Play = {
   },
 };
 
-/** Nobody serves a restore: said again every five minutes, which makes a series of one Event. */
+/** No controller serves the restore: the Event repeats every five minutes, which makes a series. */
 export async function expectSeries(world: World): Promise<void> {
   await world.apply([...usualObjects(), content(), restore('unserved')]);
   await world.timePasses(minutes(10));

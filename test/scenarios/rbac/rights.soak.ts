@@ -1,5 +1,5 @@
-// No right too many, and none too few: every right of the roles that the chart gives is taken away alone, and the play of
-// the family it belongs to must fail for want of exactly it. With all of them nothing is refused.
+// Each family has exactly the rights it needs: every right that the chart grants is removed alone, and the play of its
+// family must fail because of exactly this right. With all rights no request is refused.
 
 import { buildInstallationAccess } from 'lapse/cli/manifests/access';
 import { FAMILIES } from 'lapse/controllers/registry';
@@ -13,25 +13,28 @@ import { rightsIn, withoutRight } from './rights.ts';
 
 const CASTS = allCasts();
 
-/** Done without by asking again later: a watch by lists, a read after a lost race by the next pass. */
+/**
+ * Missing rights of these verbs are recovered from later: a watch by lists, a read after a conflict by the next
+ * reconcile.
+ */
 const RECOVERED = new Set(['get', 'list', 'watch']);
 
 describe.each(CASTS.map((cast) => [cast.name, cast] as const))('%s', (_, cast) => {
   const { access, rights } = cast;
 
-  test('with all of its rights: refused nothing, and everything comes of it', async () => {
+  test('has no request refused and reaches every result with all of its rights', async () => {
     expect(await cast.perform(access)).toEqual({ refused: [] });
   });
 
   const needed = rights.filter(({ text }) => !ENFORCED.includes(text));
-  test.each(needed.map((right) => [right.text, right] as const))('not without: %s', async (_, right) => {
+  test.each(needed.map((right) => [right.text, right] as const))('fails without: %s', async (_, right) => {
     const { refused, missing } = await cast.perform(withoutRight(access, right));
     expect(refused.filter((words) => words.includes(right.refusal))).not.toEqual([]);
     if (!RECOVERED.has(right.verb)) expect(missing).toBeDefined();
   });
 });
 
-test('together they answer for every right of an installation of everything', () => {
+test('all plays together cover every right of an installation with everything enabled', () => {
   const roles = [...buildInstallationAccess(impersonatingInstallationOf(...FAMILIES)), ...readApiObjects()];
   const chosen = FAMILIES.flatMap((family) => chosenRules(family, FAMILIES));
   const all = rightsIn(withChosen(roles, chosen)).map(({ text }) => text);

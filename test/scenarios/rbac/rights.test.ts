@@ -10,7 +10,7 @@ const named = { apiGroups: [''], resources: ['secrets'], resourceNames: ['key'],
 const ACCOUNT = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } } as KubeObject;
 const OBJECTS = [ACCOUNT, role(jobs('get', 'delete'), named), role(jobs('list'))];
 
-test('every verb of every rule is a right of its own', () => {
+test('every verb of every rule is a separate right', () => {
   expect(rightsIn(OBJECTS).map(({ text }) => text)).toEqual([
     'get jobs.batch',
     'delete jobs.batch',
@@ -23,17 +23,17 @@ test.each([
   ['get jobs.batch', [ACCOUNT, role(jobs('delete'), named), role(jobs('list'))]],
   ['get secrets key', [ACCOUNT, role(jobs('get', 'delete')), role(jobs('list'))]],
   ['list jobs.batch', [ACCOUNT, role(jobs('get', 'delete'), named), role()]],
-])('without %s the others are as they were', (text, rest) => {
+])('without %s the other rights are unchanged', (text, rest) => {
   const right = rightsIn(OBJECTS).find((one) => one.text === text)!;
   expect(withoutRight(OBJECTS, right)).toEqual(rest);
 });
 
-test('a rule about several resources is refused: some of them could be too many', () => {
+test('a rule about several resources is refused, because some of them could be unnecessary', () => {
   const rule = { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get'] };
   expect(() => rightsIn([role(rule)])).toThrow('more than one resource');
 });
 
-test('a family that lacks a right is refused it; the others are tried by rights.soak.ts', async () => {
+test('a family that lacks a right is refused it; rights.soak.ts tries the others', async () => {
   const cast = familyCast('request-ttl');
   const right = cast.rights.find(({ verb }) => verb === 'delete')!;
   const { refused, missing } = await cast.perform(withoutRight(cast.access, right));

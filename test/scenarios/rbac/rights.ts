@@ -1,16 +1,16 @@
-// Roles, right by right: which there are, and the same roles with one of them taken away. Pure.
+// Roles as single rights: lists them, and returns the same roles with one right removed. Pure.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Rule } from 'lapse/manager/rbac';
 
 /** One verb of one rule. */
 export interface OneRight {
-  /** As describeRight says it. */
+  /** As formatted by describeRight. */
   readonly text: string;
   readonly verb: string;
-  /** What the API server says to whoever lacks it; the rest of the sentence is about the object. */
+  /** What the API server answers if it is missing. The rest of the message is about the object. */
   readonly refusal: string;
-  /** Where it is: the object, the rule in it, the verb in that. */
+  /** Its position: the object, the rule in the object, the verb in the rule. */
   readonly at: readonly [object: number, rule: number, verb: number];
 }
 
@@ -24,13 +24,13 @@ export function describeRight({ apiGroups, resources, resourceNames = [] }: Rule
   return [verb, full, ...resourceNames].join(' ');
 }
 
-/** Whoever may not act as somebody is told what they wanted to do as them. */
+/** Without the right to impersonate, the API server reports the request that was to be impersonated. */
 const describeRefusal = ({ apiGroups, resources }: Rule, verb: string): string =>
   verb === 'impersonate'
     ? 'cannot impersonate'
     : `cannot ${verb} resource "${resources[0]}" in API group "${apiGroups[0]}"`;
 
-/** Every right of these roles, one by one. A rule that names several groups or resources would hide some of them. */
+/** All rights of these roles, one by one. A rule that names several groups or resources would hide some of them. */
 export function rightsIn(objects: readonly KubeObject[]): OneRight[] {
   return objects.flatMap((object, o) =>
     rulesOf(object).flatMap((rule, r) => {
@@ -46,7 +46,7 @@ export function rightsIn(objects: readonly KubeObject[]): OneRight[] {
   );
 }
 
-/** The same objects without this right; a rule that has no verb left goes with it. */
+/** The same objects without this right. A rule without verbs is removed. */
 export function withoutRight(objects: readonly KubeObject[], { at: [o, r, v] }: OneRight): KubeObject[] {
   return objects.map((object, index) => {
     if (index !== o) return object;

@@ -1,4 +1,4 @@
-// Who is known to the server of a play, by token: the administrator, the service account of the process, and a person.
+// Users of the server in a play, by token: the administrator, the service account of the process, and a person.
 
 import { LOCAL_ADMIN, tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { NAMESPACE } from './installation.ts';

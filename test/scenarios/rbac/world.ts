@@ -1,5 +1,5 @@
-// A cluster with RBAC in a process, and `lapse run` in it under a service account that has the roles it is given and no
-// others. Everything is on one virtual clock.
+// An in-process cluster with RBAC, and `lapse run` in it as a service account with exactly the given roles. Everything
+// uses one virtual clock.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -32,11 +32,11 @@ export interface WorldOptions {
   readonly installation: Installation;
   /** The account and its roles. */
   readonly access: readonly KubeObject[];
-  /** Names of stand-ins. */
+  /** Names of simulated controllers. */
   readonly standins?: readonly string[];
   /** The values of the chart's `config`. */
   readonly configuration?: JsonObject;
-  /** Families whose kinds are served beside those of the installation. */
+  /** Families whose kinds are served in addition to those of the installation. */
   readonly kinds?: readonly Family[];
 }
 
@@ -48,9 +48,9 @@ const asAdministrator =
 export class World {
   readonly clock: VirtualClock;
   readonly faults = new Faults();
-  /** Of the administrator. */
+  /** Requests of the administrator. */
   readonly hands: Hands;
-  /** Of the process, in all of its lives. */
+  /** Requests of the process, over all of its runs. */
   readonly requests: RequestRecord[] = [];
   readonly #client: Client;
   readonly #server: ApiServer;
@@ -97,7 +97,7 @@ export class World {
     return this.#options.installation;
   }
 
-  /** The process that runs. */
+  /** The process that is running. */
   get process(): Process {
     if (this.#process === undefined) throw new Error('no process runs');
     return this.#process;
@@ -137,7 +137,7 @@ export class World {
 
   events = async (): Promise<KubeEvent[]> => (await this.#client.list(KubeEvent)).items;
 
-  /** What the process was refused for want of a right. */
+  /** Requests of the process that were refused for a missing right. */
   refused = (): string[] => refusedOf(this.requests);
 
   async close(): Promise<void> {

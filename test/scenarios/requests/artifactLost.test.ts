@@ -1,4 +1,4 @@
-// A snapshot is taken once: what the controller began is on record before it begins, and is never begun again.
+// A snapshot is taken once: the controller records what it begins before it begins, and never begins it again.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { RequestObject } from 'lapse/api/storage/request';

@@ -1,4 +1,4 @@
-// Controllers of requests built by hand, without a process around them.
+// Request controllers built directly, without a process.
 
 import { minutes } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';
@@ -48,7 +48,7 @@ const NAMES = new Set([
   'request-ttl',
 ]);
 
-/** The controllers of the families of requests, in the default configuration, to look at. */
+/** The controllers of the request families in the default configuration, for inspection. */
 export function servicesForRights(
   configuration: Record<string, Record<string, string>> = {},
 ): { name: string; controllers: readonly ControllerDefinition[] }[] {

@@ -1,5 +1,5 @@
-// Every reason a capture can end with, reached by what a cluster can really look like. What was not started leaves
-// nothing behind: no keeper, no artifact.
+// Every reason with which a capture can end, each reached from a realistic cluster state. A capture that was not
+// started leaves nothing behind: no keeper, no artifact.
 
 import { seconds } from '@lapse/base/instant';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
@@ -27,7 +27,7 @@ interface Row {
   readonly fault?: readonly [Matcher, Fault | number];
   readonly ends: string;
   readonly says: string;
-  /** What it leaves behind until it is deleted. */
+  /** Objects that exist until it is deleted. */
   readonly leaves?: 'keeper';
 }
 
@@ -43,7 +43,7 @@ const pod: KubeObject = {
   },
 };
 
-/** A claim and a volume that know each other, to be parted. */
+/** A claim and a volume bound to each other, to be detached. */
 const DETACHED = {
   objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
   request: detach(),
@@ -278,7 +278,7 @@ requestScenario(
   'InvalidMode: a mode that the schema would refuse',
   async ({ given, when, then, simulation }) => {
     await volumeWorld(given);
-    // The definition of somebody who forgot the enum.
+    // A CRD without the enum.
     const { user } = await simulation();
     await user.patch(
       CustomResourceDefinition,

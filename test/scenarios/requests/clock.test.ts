@@ -1,5 +1,5 @@
-// Times that countdowns start from are the server's: a clock that was behind when one was written, and is put right
-// afterwards, ends nothing early.
+// Countdowns start from times of the server: a clock that was behind when a time was written, and is corrected later,
+// causes no early deletion.
 
 import {
   formatTime,
@@ -21,7 +21,7 @@ import { capture, volumeWorld } from './kit.ts';
 
 const KEEPER = 'objectkeeper/k';
 
-/** A keeper that stays for `ttl` after the ConfigMap it follows. */
+/** A keeper that is kept for `ttl` after the ConfigMap it follows is gone. */
 async function following({ given, when, then }: Scene, ttl: string): Promise<void> {
   given.controllers('object-keeper');
   given.configuration({ objectKeeper: { follow: ['configmaps'] } });

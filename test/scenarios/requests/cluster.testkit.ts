@@ -1,5 +1,5 @@
-// The families of requests on a real control plane: each controller as a user of its own, with exactly the rights it
-// declares; the storage system is stood in for by an administrator.
+// The request families on a real control plane: each controller is a separate user with exactly the rights it declares.
+// An administrator plays the storage system.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';
@@ -44,7 +44,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Looks until it is so. */
+/** Polls until the condition is true. */
 export const eventually = <T>(look: () => Promise<T>, limit: number = seconds(60)): Promise<T> =>
   vi.waitFor(look, { timeout: limit, interval: 100 });
 

@@ -1,6 +1,6 @@
-// The process is killed before and after every single write of every story about requests, and answers are lost or come
-// twice. Whatever happened, in the end there was one keeper, one artifact, one end with one time, and nothing is left. A
-// process that is killed between the record of a content and its creation leaves no artifact: ArtifactLost.
+// The process is killed before and after every single write of every scenario about requests, and answers are lost or
+// sent twice. In every case there is one keeper, one artifact and one completion with one time, and nothing is left at
+// the end. A process that is killed between the record of a content and its creation leaves no artifact: ArtifactLost.
 
 import { hours, seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -31,11 +31,11 @@ interface Story {
   readonly request: RequestObject;
   readonly objects?: readonly KubeObject[];
   readonly configuration?: JsonObject;
-  /** Keepers and contents that are made, whatever goes wrong. */
+  /** Keepers and contents that are created, whatever fails. */
   readonly keepers: number;
   readonly contents: number;
   readonly ends: string;
-  /** What the story is about, at the very end. */
+  /** The requests of the scenario, at the very end. */
   afterwards?(simulation: Simulation): Promise<void>;
 }
 

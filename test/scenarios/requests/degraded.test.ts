@@ -1,4 +1,4 @@
-// Without the snapshot API or a right, only the requests that need it are affected.
+// If the snapshot API or a right is missing, only the requests that need it are affected.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';

@@ -1,4 +1,4 @@
-// Detaching a volume: the claim goes, the volume stays, and nobody else gets it.
+// Detaching a volume: the claim is deleted, the volume is kept, and no other claim binds it.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { PersistentVolume } from '@lapse/kube/api/kinds/volumes';

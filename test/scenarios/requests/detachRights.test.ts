@@ -1,4 +1,4 @@
-// Whose rights a detach has: those of its author, who must be allowed to delete the claim.
+// A detach acts with the rights of its author, who must be allowed to delete the claim.
 
 import { seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -13,7 +13,7 @@ import { Rbac } from '../cleaner/rbac.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { capture, claim, claimProtection, detach, usualObjects, volume } from './kit.ts';
 
-/** The embedded server knows one user. */
+/** The embedded server knows only one user. */
 const AUTHOR = 'admin';
 const RIGHT = 'delete persistentvolumeclaims';
 const AUTHOR_ANNOTATION = 'lapse.dev/author';
@@ -61,7 +61,7 @@ async function inCourt(
 }
 
 describe('detach', () => {
-  test('an author who may delete the claim gets it detached', () =>
+  test('deletes the claim if its author may delete the claim', () =>
     inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       await simulation.apply(detach());
@@ -69,7 +69,7 @@ describe('detach', () => {
       expect(await isClaimKept()).toBe(false);
     }));
 
-  test('a generated name is signed too', () =>
+  test('signs a request with a generated name too', () =>
     inCourt(async ({ rbac, simulation, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       const { name: _, ...metadata } = detach().metadata;
@@ -81,7 +81,7 @@ describe('detach', () => {
       expect(await isClaimKept()).toBe(false);
     }));
 
-  test('an author who may not delete the claim is refused at admission', () =>
+  test('is refused at admission if its author may not delete the claim', () =>
     inCourt(async ({ simulation, isClaimKept }) => {
       await expect(simulation.apply(detach())).rejects.toThrow(
         'admin may not delete persistentvolumeclaims data in namespace default',
@@ -90,7 +90,7 @@ describe('detach', () => {
       expect(await isClaimKept()).toBe(true);
     }));
 
-  test('an author who lost the right after admission keeps the claim', () =>
+  test('keeps the claim if its author lost the right after admission', () =>
     inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       simulation.faults.justBefore('get persistentvolumeclaims', () => rbac.revoke(AUTHOR));
@@ -103,7 +103,7 @@ describe('detach', () => {
   test.each([
     ['without an author', {}],
     ['with a forged author', { [AUTHOR_ANNOTATION]: '{"groups":[],"seal":"x","username":"admin"}' }],
-  ])('a request that was stored %s ends, says what to do, and keeps the claim', (_name, annotations) =>
+  ])('a request that was stored %s fails, reports what to do, and keeps the claim', (_name, annotations) =>
     inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       simulation.crash();
@@ -118,7 +118,7 @@ describe('detach', () => {
     }),
   );
 
-  test('a released volume is not marked for an author who may not delete its claim', () =>
+  test('does not mark a released volume if its author may not delete its claim', () =>
     inCourt(async ({ rbac, simulation, ended }) => {
       rbac.allow(AUTHOR, RIGHT);
       await simulation.hands.delete('pvc/data');
@@ -132,7 +132,7 @@ describe('detach', () => {
       expect((await simulation.get('pv/pv-data'))?.metadata.ownerReferences ?? []).toEqual([]);
     }));
 
-  test('with actAs controller no author is needed', () =>
+  test('needs no author with actAs: controller', () =>
     inCourt(
       async ({ simulation, ended }) => {
         await simulation.apply(detach());
@@ -142,7 +142,7 @@ describe('detach', () => {
     ));
 });
 
-test('a snapshot needs no right of its author to delete the claim', () =>
+test('a snapshot does not need the right to delete the claim', () =>
   inCourt(async ({ simulation, ended }) => {
     await simulation.apply(capture());
     await simulation.timePasses(seconds(2));

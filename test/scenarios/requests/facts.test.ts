@@ -1,4 +1,4 @@
-// What wakes the controllers of requests is what they decide by.
+// The request controllers are triggered by exactly the fields that they decide by.
 
 import { instant } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';

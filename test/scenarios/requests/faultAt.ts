@@ -1,4 +1,4 @@
-// One fault at one request of a story, by its number: what a crash matrix goes through.
+// One fault at the nth request of a scenario, for crash matrices.
 
 import type { Fault } from '@lapse/simulation/faults';
 import { isWrite, type SeenRequest } from '@lapse/simulation/seen';
@@ -13,7 +13,7 @@ export const FAULTS: Record<Way, Fault> = {
   twice: { duplicate: true },
 };
 
-/** The request of this number, of those that count, meets the fault. Says whether it came to that. */
+/** Applies the fault to the nth of the counted requests. Returns whether it was applied. */
 export function arm(
   simulation: Simulation,
   index: number,

@@ -1,4 +1,4 @@
-// How keepers find what they follow: under another version of its kind, and wherever its kind really lives.
+// How keepers find the object they follow: under another version of its kind, and under the resource name of its kind.
 
 import { hours, minutes } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';

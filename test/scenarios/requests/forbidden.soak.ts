@@ -1,5 +1,5 @@
-// Every verb the controllers of requests use, forbidden for an hour in the middle of a detach: tried again ever more
-// rarely, or the request ends; nothing is done by halves.
+// Every verb that the request controllers use is forbidden for an hour during a detach. The controller retries with
+// backoff, or the request fails. No step is left half done.
 
 import { hours } from '@lapse/base/instant';
 import { expect } from 'vitest';

@@ -1,4 +1,4 @@
-// What is true of every history in which there are requests, whatever happened: checked after each scenario.
+// Invariants of every history with requests, checked after each scenario.
 
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -47,7 +47,7 @@ const onlyReady: Check = ({ kind, by }, after) => {
     : undefined;
 };
 
-/** By the process: once it has ended, a request changes by its TTL annotation, by InvalidTTL, or by going. */
+/** Writes of the process: a completed request changes only by its TTL annotation, by InvalidTTL, or by deletion. */
 const endIsFinal: Check = ({ kind, before, by }, after) => {
   const was = readyOf(before);
   if (
@@ -70,7 +70,7 @@ const completeEnd: Check = ({ kind, by }, after) => {
     : 'an end without time, reason or message';
 };
 
-/** Whoever else writes into the status of a request. */
+/** Any other writer of the status of a request. */
 const singleWriter: Check = ({ kind, by, before }, after) =>
   REQUESTS.has(kind) && by === 'stand-in' && !equal(before?.status as Json, after.status as Json)
     ? 'a stand-in wrote the status'

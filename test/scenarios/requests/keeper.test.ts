@@ -1,4 +1,4 @@
-// ObjectKeepers: what they follow, how they know that it is gone, and what they never take for gone.
+// ObjectKeepers: what they follow, how they find out that it is gone, and what they never mistake for gone.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';

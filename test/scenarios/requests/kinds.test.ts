@@ -1,4 +1,4 @@
-// What the API server takes and refuses of our kinds, and what kubectl shows of them.
+// What the API server accepts and refuses of the Lapse kinds, and what kubectl prints for them.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';

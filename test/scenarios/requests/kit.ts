@@ -107,7 +107,7 @@ export const content = (name = 'kept', status: object | undefined = { readyToUse
 
 const PROTECTION = 'kubernetes.io/pvc-protection';
 
-/** A claim that nobody uses may go: what kube-controller-manager's protection controller does. */
+/** Removes the protection of an unused claim, as the PVC protection controller of kube-controller-manager does. */
 export const claimProtection = (): ControllerDefinition =>
   defineController<PersistentVolumeClaim>({
     name: 'claim-protection',
@@ -128,13 +128,13 @@ export interface WorldOptions {
   readonly configuration?: Parameters<Given['configuration']>[0];
   readonly families?: readonly string[];
   readonly standins?: readonly string[];
-  /** Instead of the usual source. */
+  /** Replaces the default source. */
   readonly objects?: readonly KubeObject[];
 }
 
 export const FAMILIES = ['volume-capture', 'object-keeper', 'request-ttl'] as const;
 
-/** A cluster with a snapshot stack and one bound claim. */
+/** A cluster with the snapshot controllers and one bound claim. */
 export async function volumeWorld(given: Given, options: WorldOptions = {}): Promise<void> {
   const { configuration = {}, families = FAMILIES, standins = ['owner-gc', 'csi-snapshotter'] } = options;
   given.controllers(...families);

@@ -1,5 +1,5 @@
-// Five thousand requests that end in the same second: all of them are finished, nothing is written twice, and the server
-// never sees more at once than the client's limit.
+// Five thousand requests that complete in the same second: all of them finish, nothing is written twice, and the server
+// never sees more requests at once than the limit of the client.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
@@ -17,7 +17,7 @@ import { capture, claim, snapshotClass, storageClass, volume } from './kit.ts';
 const COUNT = Number(process.env.LAPSE_MANY ?? 5000);
 const families = ['volume-capture', 'object-keeper', 'request-ttl'].map(findFamily);
 
-/** With thousands of keys of stand-ins at one instant, one look for stillness is not enough. */
+/** With thousands of keys of simulated controllers at one instant, one check for idleness is not enough. */
 async function rest(simulation: Simulation): Promise<void> {
   for (let still = 0, seen = -1; still < 5; ) {
     await simulation.settle();
@@ -27,7 +27,7 @@ async function rest(simulation: Simulation): Promise<void> {
   }
 }
 
-test(`${COUNT} requests that end together`, async () => {
+test(`${COUNT} requests that complete together`, async () => {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
@@ -57,7 +57,7 @@ test(`${COUNT} requests that end together`, async () => {
     writes.set(key, (writes.get(key) ?? 0) + 1);
     expect(name === '').toBe(false);
   }
-  // Two patches of each request: the name of its content before the create, and the TTL at its end.
+  // Two patches for each request: the name of its content before the create, and the TTL at completion.
   expect(Object.fromEntries(writes)).toEqual({
     'create objectkeepers done': COUNT,
     'create volumesnapshotcontents done': COUNT,

@@ -1,5 +1,5 @@
-// Two ways to decide when a request ends, one policy: the same world, the same deletions. By the controller each to the
-// second; by the annotation at most 34 seconds later.
+// Two modes decide when a request expires, with the same policy: the same cluster, the same deletions. The controller
+// deletes each to the second; by annotation it is at most 34 seconds later.
 
 import { minus, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -11,7 +11,7 @@ import { capture, content, restore, usualObjects, volumeWorld } from './kit.ts';
 
 type Lateness = Map<string, number>;
 
-/** Requests come over ten minutes, good and bad; how late after its deadline each one was deleted. */
+/** Requests are created over ten minutes, valid and invalid. Returns how long after its deadline each was deleted. */
 async function history(mode: 'scanner' | 'annotation'): Promise<Lateness> {
   const late: Lateness = new Map();
   await play(async ({ given, when, simulation }) => {
@@ -44,7 +44,7 @@ async function history(mode: 'scanner' | 'annotation'): Promise<Lateness> {
   return late;
 }
 
-test('the same requests are deleted in both modes, one to the second and one within 34 seconds', async () => {
+test('the same requests are deleted in both modes, to the second in one and within 34 seconds in the other', async () => {
   const scanned = await history('scanner');
   const annotated = await history('annotation');
   expect([...annotated.keys()].sort()).toEqual([...scanned.keys()].sort());

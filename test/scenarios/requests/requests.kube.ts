@@ -1,5 +1,5 @@
 // Requests on a real Kubernetes: the real garbage collector, the real protection of claims and volumes, and real RBAC,
-// under which each controller may do what it declares and nothing else.
+// with which each controller may do exactly what it declares.
 
 import { realClock } from '@lapse/base/clock';
 import { seconds } from '@lapse/base/instant';
@@ -93,7 +93,7 @@ const phase = (name: string, text: string) =>
     expect(`${status?.phase} ${active?.status}/${active?.reason}`).toBe(text);
   });
 
-test('a snapshot and all that belongs to it ends through the real garbage collector', async () => {
+test('the real garbage collector deletes a snapshot and everything that belongs to it', async () => {
   await cluster.hands.create(capture());
   const { metadata } = await ended('vcr/nightly', 'True Completed');
   const made = await present(`vsc/snapshot-${metadata.uid}`);
@@ -105,7 +105,7 @@ test('a snapshot and all that belongs to it ends through the real garbage collec
   await gone(`vsc/snapshot-${metadata.uid}`);
 });
 
-/** The right to create contents, and none to the finalizers of keepers. */
+/** The right to create contents, but none to the finalizers of keepers. */
 const PROBE = { name: 'lapse:probe' };
 const RBAC = 'rbac.authorization.k8s.io';
 const PROBE_ROLE = [
@@ -149,7 +149,7 @@ test('the declared rights suffice where blockOwnerDeletion needs a right to fina
   expect((await create('volume-capture')).kind).toBe('created');
 });
 
-test('a content that somebody adopted stays', async () => {
+test('a content that another owner adopted is kept', async () => {
   await cluster.hands.create([capture('adopted')]);
   const { metadata } = await ended('vcr/adopted', 'True Completed');
   const adopter = await present('vsc/kept');
@@ -165,7 +165,7 @@ test('a content that somebody adopted stays', async () => {
   );
 });
 
-test('a volume is detached; its claim goes through the real protection', async () => {
+test('a volume is detached; its claim is deleted through the real protection', async () => {
   const bound = claim('moved');
   const { status: _, ...wanted } = bound;
   await cluster.hands.apply(wanted as KubeObject);
@@ -188,14 +188,14 @@ test('a volume is detached; its claim goes through the real protection', async (
   await gone(`objectkeeper/ret-pv-${request.metadata.uid}`);
 });
 
-test('a claim is restored by somebody else, and stays', async () => {
+test('a claim restored by another controller is kept', async () => {
   await cluster.hands.create(restore('back'));
   await ended('vrr/back', 'True Completed');
   await gone('vrr/back');
   expect((await present('pvc/restored')).metadata.ownerReferences).toBeUndefined();
 });
 
-test('a refusal of the provisioner is heard through its event', async () => {
+test('a refusal of the provisioner is read from its Event', async () => {
   await cluster.hands.create(
     restore(
       'refused',
@@ -206,7 +206,7 @@ test('a refusal of the provisioner is heard through its event', async () => {
   await ended('vrr/refused', 'False RestoreFailed');
 });
 
-test('keepers: loss, another uid, and the end of a namespace', async () => {
+test('keepers: a lost object, another uid, and a deleted namespace', async () => {
   const { hands, bed } = cluster;
   await bed.kubectl('create', 'namespace', 'doomed');
   await hands.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'doomed')]);
@@ -227,7 +227,7 @@ test('keepers: loss, another uid, and the end of a namespace', async () => {
   await gone('objectkeeper/k-swept');
 });
 
-test('keepers: a definition that is removed and comes back takes none of them with it', async () => {
+test('keepers: a CRD that is removed and comes back causes no deletion of keepers', async () => {
   const { hands, admin } = cluster;
   await hands.apply(widget);
   await hands.apply([
@@ -279,7 +279,7 @@ test('the restore controller may create neither claims nor snapshots', async () 
   expect(await refused(client.create(VolumeSnapshot, snapshot))).toBe(403);
 });
 
-test('nobody may list or watch storage classes, and nobody but its controller may write the status of a request', async () => {
+test('no client may list or watch storage classes, and only its controller may write the status of a request', async () => {
   for (const { name } of cluster.controllers) {
     const client = cluster.clientOf(name);
     expect([name, await refused(client.list(StorageClass))]).toEqual([name, 403]);

@@ -1,4 +1,4 @@
-// Restores: what others make is observed, and every reason a restore can end with.
+// Restores: the controller observes what others create. Covers every reason with which a restore can end.
 
 import { hours, type Millis, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -15,7 +15,7 @@ interface Row {
   readonly world?: WorldOptions;
   readonly request?: KubeObject;
   readonly fault?: readonly [Matcher, Fault | number];
-  /** Of the world, before the request. */
+  /** Objects of the cluster before the request. */
   readonly after?: Millis;
   /** A claim that a user creates after the request. */
   readonly later?: KubeObject;

@@ -1,4 +1,4 @@
-// Rules of fire-and-forget requests that are the same for every kind of them.
+// Rules of fire-and-forget requests that are the same for all request kinds.
 
 import type { RequestRecord } from '@lapse/simulation/wire';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import type { Scene } from '../words.ts';
 export const askedText = ({ verb, resource, subresource }: RequestRecord): string =>
   `${verb} ${subresource ? `${resource}/${subresource}` : resource}`;
 
-/** Rule 4: an ended request is not used again. `spec` is another one than it has. */
+/** Rule 4: a completed request is not reused. `spec` differs from its current one. */
 export async function expectNotReused(
   { when, then, simulation }: Scene,
   ref: string,

@@ -52,7 +52,7 @@ const created = (simulation: Simulation, resource: string) =>
     .filter((write) => write.verb === 'create' && write.resource === resource && write.status === 201);
 const verbs = (simulation: Simulation, from = 0) => simulation.requests.slice(from).map(askedText);
 
-/** A snapshot that is taken. */
+/** A snapshot request that is in progress. */
 async function captured({ given, when, then }: Scene, world: WorldOptions = CAPTURE): Promise<RequestObject> {
   await volumeWorld(given, world);
   await when.user.apply(capture());
@@ -169,7 +169,7 @@ describe('fire and forget', () => {
   });
 });
 
-describe('the end', () => {
+describe('completion', () => {
   rule(
     '9, 15, 16, 17. an ended request costs no request and no write, also after a restart',
     async (scene) => {
@@ -425,7 +425,7 @@ describe('TTL by the controller', () => {
       await then.exists('vcr/timeless');
       await then.isGone('vcr/ended');
       const used = new Set((await simulation()).requests.map(({ verb }) => verb));
-      // `other`: the server is asked for its time before anything is deleted.
+      // `other`: the server is asked for its time before each deletion.
       for (const verb of used) expect(['list', 'watch', 'delete', 'other']).toContain(verb);
     },
   );
@@ -498,7 +498,7 @@ describe('reads', () => {
     },
   );
 
-  test('42. nobody declares a right to list or watch classes', () => {
+  test('42. no controller declares a right to list or watch classes', () => {
     for (const { name, controllers } of servicesForRights())
       for (const right of controllers.flatMap(rightsOf))
         if (/storageclasses|volumesnapshotclasses/.test(right.resource))
@@ -513,7 +513,7 @@ describe('reads', () => {
       expect(() => volumeRestoreController(options)).toThrow(`controller volume-restore needs ${missing}`);
     },
   );
-  test('45. nor is the TTL controller', () => {
+  test('45. the TTL controller is not built either', () => {
     const { rules } = captureOptions();
     expect(() => requestTtlController({ rules, deletes: undefined as never })).toThrow('needs deletes');
   });

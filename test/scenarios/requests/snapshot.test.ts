@@ -1,4 +1,4 @@
-// Snapshots of volumes, from the request to the last trace of it.
+// Volume snapshots, from the request until everything is deleted.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import { expect } from 'vitest';

@@ -1,4 +1,5 @@
-// The scenarios every controller has to stand: breakage of all sorts in the middle of a request, and it ends as it should.
+// The standard failure scenarios of every controller: all sorts of failures during a request, which still completes
+// correctly.
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -29,7 +30,7 @@ const OBJECTS: readonly KubeObject[] = [
 ];
 const REFS = ['vcr/nightly', 'vrr/back'];
 
-/** A capture and a restore are under way: ten of the thirty seconds have passed. */
+/** A capture and a restore are in progress: ten of the thirty seconds have passed. */
 async function underWay({ given, when }: Scene, configuration: object = {}): Promise<void> {
   await volumeWorld(given, {
     families: ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'],
@@ -83,7 +84,8 @@ requestScenario.each(trouble, async (scene, happens) => {
 requestScenario('two leaders at once: one keeper, one content, one end', async (scene) => {
   const { given, when, then, simulation } = scene;
   await volumeWorld(given, { families: ['volume-capture'], standins: ['csi-snapshotter'] });
-  // The other one was a moment faster at every write but the record of the content, which only one of them can make.
+  // The other process is slightly faster at every write except the record of the content, which only one of them can
+  // make.
   const other = async ({
     method,
     path,

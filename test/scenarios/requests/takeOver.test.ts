@@ -1,4 +1,5 @@
-// Requests that another controller began: a progress condition of that controller is not an end, whatever decides the TTL.
+// Requests that another controller began: a progress condition of that controller is not completion, whichever TTL mode
+// is used.
 
 import { minutes, parseTime, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';

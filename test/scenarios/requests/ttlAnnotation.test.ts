@@ -1,5 +1,5 @@
-// The TTL mechanism where the annotation decides: the nine testing requirements of its document, by number, each for both
-// kinds of requests. (The tenth row is its rule on what is final.)
+// The TTL mechanism in the mode in which the annotation decides: the nine testing requirements of its document, by
+// number, each for both request kinds. (The tenth row is its rule on terminal conditions.)
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -16,7 +16,7 @@ const ANNOTATION = { requestTTL: { mode: 'annotation' } };
 interface Subject {
   readonly ref: string;
   readonly request: (metadata?: object) => RequestObject;
-  /** The same, naming a source that does not exist. */
+  /** The same, with a source that does not exist. */
   readonly wrong: (metadata?: object) => RequestObject;
   readonly family: string;
 }

@@ -1,4 +1,4 @@
-// Rule 19: reasons, conditions and annotations come from the constants of the API, and from nowhere else.
+// Rule 19: reasons, conditions and annotations are always taken from the constants of the API.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const files = folders
   )
   .map((entry) => join(entry.parentPath, entry.name));
 
-/** Words that mean something else as well: a phase or condition of Jobs, a kind of answer. */
+/** Strings that also mean something else: a phase or condition of Jobs, a kind of response. */
 const ORDINARY = new Set(['Pending', 'Running', 'TTL', 'Failed']);
 const constants = Object.values(words)
   .flatMap((value) =>
@@ -37,25 +37,25 @@ const literals = (text: string): string[] =>
     (match) => match[1] ?? match[2] ?? '',
   );
 
-test('no file spells out a word that has a constant', () => {
+test('no file repeats a string that has a constant', () => {
   const spelled = files.flatMap((file) =>
     literals(readFileSync(file, 'utf8'))
       .filter((literal) => constants.includes(literal))
       .map((literal) => `${file.slice(root.length)}: ${literal}`),
   );
-  // The stand-in of Jobs speaks of the condition of Pods, which has the same name.
+  // The simulated Job controller uses the condition of Pods, which has the same name.
   expect(spelled.filter((line) => !/simulation\/src\/controllers\/(?!csi|snapshotKinds)/.test(line))).toEqual(
     [],
   );
 });
 
-test('the check sees something', () => {
+test('the check finds at least one constant', () => {
   expect(files.length).toBeGreaterThan(20);
   expect(constants).toContain('OwnershipConflict');
   expect(literals("a('OwnershipConflict') // 'NotFound'")).toEqual(['OwnershipConflict']);
 });
 
-test('every reason there is can be reached: the tables of captures, restores and manifests name each', () => {
+test('every reason is reachable: the tables of captures, restores and manifests name each', () => {
   const tables = [
     'captureReasons.test.ts',
     'artifactLost.test.ts',
