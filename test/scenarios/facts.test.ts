@@ -74,7 +74,7 @@ describe('every omission is found by both checks', () => {
       ],
       'status.conditions[].lastTransitionTime',
     ],
-    'a field that is rarely there': [
+    'a field that is rarely present': [
       ({ metadata, spec, status }) => [metadata.labels, spec, status],
       'metadata.deletionTimestamp',
     ],
@@ -100,11 +100,11 @@ test.each<
 >([
   ['a field', (o) => o.a, ['a']],
   ['a field of a field', (o) => o.b.c, ['b.c']],
-  ['one that is not there', (o) => o.x, ['x']],
+  ['a field that is absent', (o) => o.x, ['x']],
   ['the items of a list', (o) => o.l.map(({ y }) => y), ['l[].y']],
-  ['a list without looking into it', (o) => o.l.length, []],
-  ['which keys there are', (o) => Object.keys(o.b), ['b.*']],
-  ['whether a key is there', (o) => 'c' in o.b, ['b.c']],
+  ['a list, but not its items', (o) => o.l.length, []],
+  ['the set of keys', (o) => Object.keys(o.b), ['b.*']],
+  ['whether a key exists', (o) => 'c' in o.b, ['b.c']],
   ['a name with dots', (o) => o.b['x.y/z'], ['b["x.y/z"]']],
   ['spread', (o) => ({ ...o.b }), ['b.*', 'b.c', 'b.d']],
 ])('%s is read', (_rule, read, paths) => {

@@ -24,7 +24,7 @@ const objects = (status: string, more: object = {}): KubeObject[] => [
   cleaner({ ttl: '10m', helm: { release: 'shop', delete: true } }),
 ];
 
-scenario('what a release owns is planned, and goes', async (scene) => {
+scenario('the objects of a release are planned and deleted', async (scene) => {
   begin(scene);
   await scene.given.object(objects('deployed'));
   const simulation = await scene.simulation();
@@ -47,7 +47,7 @@ scenario('what a release owns is planned, and goes', async (scene) => {
   expect(gone.sort()).toEqual(ends.map(({ object }) => object.name).sort());
 });
 
-scenario('a release that somebody is upgrading is held until that is over', async (scene) => {
+scenario('a release that is being upgraded is held until the upgrade is over', async (scene) => {
   begin(scene);
   const lastDeployed = formatTime(instant(VIRTUAL_START + seconds(300)));
   await scene.given.object(objects('pending-upgrade', { lastDeployed }));
@@ -114,7 +114,7 @@ describe('rights of the author, read from the roles and bindings of the cluster'
     ),
   ].join('');
 
-  scenario('an object of the whole cluster is planned only if the author may delete it', async (scene) => {
+  scenario('a cluster-scoped object is planned only if the author may delete it', async (scene) => {
     begin(scene);
     const uninstalls = cleaner(
       { ttl: '10m', helm: { release: 'shop', delete: true } },

@@ -47,13 +47,13 @@ describe('the double run', () => {
 describe('invalid use is refused with a message', () => {
   test.each<[string, Parameters<typeof play>[0], string]>([
     [
-      'a family that is none',
+      'an unknown family',
       async ({ given }) => given.controllers('tll'),
       'there is no family tll, there are: ',
     ],
-    ['a stand-in that is none', async ({ given }) => given.standins('gc'), 'unknown stand-in "gc"'],
+    ['an unknown simulated controller', async ({ given }) => given.standins('gc'), 'unknown stand-in "gc"'],
     [
-      'a section that is none',
+      'an unknown configuration section',
       async ({ given, when }) => {
         given.controllers('ttl-after-finished');
         given.configuration({ ttlAfterFinnished: {} });
@@ -62,7 +62,7 @@ describe('invalid use is refused with a message', () => {
       'ttlAfterFinnished: there is no such field',
     ],
     [
-      'settings that come too late',
+      'settings that are given too late',
       async ({ given }) => {
         await given.object(note);
         given.gates({ A: true });
@@ -70,7 +70,7 @@ describe('invalid use is refused with a message', () => {
       'controllers and settings come first',
     ],
     [
-      'a fault before there is anything',
+      'a fault before the cluster exists',
       async ({ when }) => when.serverAnswers('DELETE', 500),
       'nothing is there yet',
     ],
@@ -88,33 +88,30 @@ describe('invalid use is refused with a message', () => {
   });
 });
 
-scenario(
-  'words about a process: it restarts, crashes, is not the leader, its clock is set',
-  async (scene) => {
-    const { given, when, then } = scene;
-    given.controllers('ttl-after-finished');
-    given.standins('owner-gc');
-    for (const name of ['a', 'b', 'c', 'd']) await given.object(job(name, { ttl: minutes(10) }));
-    await when.user.status('job/a', finishedStatus());
-    await when.processRestarts();
-    await when.timePasses(minutes(10));
-    await then.isGone('job/a');
-    await when.user.status('job/b', finishedStatus());
-    await then.isGone('job/b');
-    await when.user.status('job/c', finishedStatus({ finishedAt: scene.now() }));
-    await when.processCrashes({ downFor: minutes(20) });
-    await then.isGone('job/c');
-    await when.user.status('job/d', finishedStatus({ finishedAt: scene.now() }));
-    await when.leadershipIsLost();
-    await when.clockJumps(seconds(5));
-    await when.timePasses(minutes(11));
-    await then.exists('job/d');
-    await when.leadershipReturns();
-    await then.isGone('job/d');
-  },
-);
+scenario('process actions: restart, crash, loss of leadership, clock changes', async (scene) => {
+  const { given, when, then } = scene;
+  given.controllers('ttl-after-finished');
+  given.standins('owner-gc');
+  for (const name of ['a', 'b', 'c', 'd']) await given.object(job(name, { ttl: minutes(10) }));
+  await when.user.status('job/a', finishedStatus());
+  await when.processRestarts();
+  await when.timePasses(minutes(10));
+  await then.isGone('job/a');
+  await when.user.status('job/b', finishedStatus());
+  await then.isGone('job/b');
+  await when.user.status('job/c', finishedStatus({ finishedAt: scene.now() }));
+  await when.processCrashes({ downFor: minutes(20) });
+  await then.isGone('job/c');
+  await when.user.status('job/d', finishedStatus({ finishedAt: scene.now() }));
+  await when.leadershipIsLost();
+  await when.clockJumps(seconds(5));
+  await when.timePasses(minutes(11));
+  await then.exists('job/d');
+  await when.leadershipReturns();
+  await then.isGone('job/d');
+});
 
-scenario('words about the server: it is slow, it refuses, watches break, caches are stale', async (scene) => {
+scenario('server faults: slow answers, refusals, broken watches, stale caches', async (scene) => {
   const { given, when, then } = scene;
   given.controllers('ttl-after-finished');
   given.configuration({ ttlAfterFinished: { jobPropagation: 'Background' } });

@@ -61,7 +61,7 @@ const listed = async (scene: Scene, ref = RSP): Promise<string> => {
 const reason = async (scene: Scene, ref = RSP) =>
   (await statusOf(scene, ref)).conditions?.find(({ type }) => type === 'Ready')?.reason;
 
-scenario('what a person sees when a node fails and does not come back', async (scene) => {
+scenario('the status a user sees when a node fails and does not come back', async (scene) => {
   await begin(scene);
   const { when, then } = scene;
   await when.timePasses(minutes(1));
@@ -91,7 +91,7 @@ scenario('what a person sees when a node fails and does not come back', async (s
 });
 
 scenario(
-  'a restart in the middle loses nothing, and a node whose time was up meanwhile goes at once',
+  'a restart loses nothing, and a node whose grace period ended meanwhile is removed at once',
   async (scene) => {
     await begin(scene);
     const { when } = scene;
@@ -118,7 +118,7 @@ scenario.each(WATCH_ENDS, async (scene, how) => {
   expect((await listed(scene)).split(' @')[0]).toBe('n1? n3');
 });
 
-scenario('with a stale cache after our own write nothing is written twice', async (scene) => {
+scenario('a stale cache after its own write causes no second write', async (scene) => {
   await begin(scene);
   const { when, then } = scene;
   when.cachesAreStale();
@@ -148,8 +148,8 @@ scenario('a slow server and many events: one writer at a time, and the last stat
 
 scenario.each(
   {
-    'a clock that is put an hour ahead drops no node early': hours(1),
-    'a clock that is put an hour back only delays until it is noticed': hours(-1),
+    'a clock that is set an hour ahead drops no node early': hours(1),
+    'a clock that is set an hour back only delays until it is detected': hours(-1),
   },
   async (scene, by) => {
     await begin(scene);
@@ -194,7 +194,7 @@ scenario('phase and message follow the Ready condition', async (scene) => {
   expect(await statusOf(scene, 'rsp/lost')).toMatchObject({ phase: 'Ready' });
 });
 
-scenario('every pool says that there are no agent Pods, until there is one', async (scene) => {
+scenario('every pool reports that there are no agent Pods, until one exists', async (scene) => {
   await begin(scene, [
     pool('other', '5m', { nodeLabelSelector: { matchLabels: { a: 'b' } } }),
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } },
@@ -214,7 +214,7 @@ scenario('every pool says that there are no agent Pods, until there is one', asy
   expect(await messages()).toEqual(calculated);
 });
 
-scenario('deleted and made again under its name: the newcomer counts from nothing', async (scene) => {
+scenario('a pool deleted and recreated under its name starts all grace periods again', async (scene) => {
   await begin(scene);
   const { when } = scene;
   await fails(scene, 'n1');
@@ -228,23 +228,20 @@ scenario('deleted and made again under its name: the newcomer counts from nothin
   expect(await listed(scene)).toBe('n2 @2');
 });
 
-scenario(
-  'made again between the decision and the write: the newcomer is not given the old status',
-  async (scene) => {
-    await begin(scene);
-    const { when, then } = scene;
-    when.justBefore('PATCH', async () => {
-      await when.user.delete(RSP);
-      await when.user.create(pool('pool', '5m', { zones: ['nowhere'] }));
-    });
-    await fails(scene, 'n1');
-    await when.timePasses(minutes(1));
-    expect((await statusOf(scene)).eligibleNodes).toBeUndefined();
-    expect(then.requests('PATCH').map(({ status }) => status)).toContain(409);
-  },
-);
+scenario('a pool recreated between the decision and the write does not get the old status', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  when.justBefore('PATCH', async () => {
+    await when.user.delete(RSP);
+    await when.user.create(pool('pool', '5m', { zones: ['nowhere'] }));
+  });
+  await fails(scene, 'n1');
+  await when.timePasses(minutes(1));
+  expect((await statusOf(scene)).eligibleNodes).toBeUndefined();
+  expect(then.requests('PATCH').map(({ status }) => status)).toContain(409);
+});
 
-scenario('20 nodes and 10 pools due at one instant: one write a pool', async (scene) => {
+scenario('20 nodes and 10 pools due at one instant: one write per pool', async (scene) => {
   const { given, when, then } = scene;
   given.controllers('storage-pool');
   const names = Array.from({ length: 20 }, (_, i) => `n${i}`);
@@ -259,7 +256,7 @@ scenario('20 nodes and 10 pools due at one instant: one write a pool', async (sc
   expect((await listed(scene, 'rsp/pool-n7')).split(' @')[0]).toBe('');
 });
 
-scenario('a conflict in the status is read again, and what others wrote survives', async (scene) => {
+scenario('after a conflict the status is read again, and fields of other writers are kept', async (scene) => {
   await begin(scene);
   const { when, then } = scene;
   const usedBy = { replicatedStorageClassNames: ['fast'] };
@@ -309,7 +306,7 @@ scenario.each(
   },
 );
 
-scenario('403 on the write: asked less and less, and written when allowed', async (scene) => {
+scenario('403 on the write: retried with backoff, and written when allowed', async (scene) => {
   await begin(scene);
   const { when, then } = scene;
   when.serverAnswers('PATCH', 403, { times: 1e9 });
@@ -323,7 +320,7 @@ scenario('403 on the write: asked less and less, and written when allowed', asyn
   expect(await listed(scene)).toBe('n2 @2');
 });
 
-scenario('an answer that was lost is not written again', async (scene) => {
+scenario('a write whose answer was lost is not repeated', async (scene) => {
   await begin(scene);
   const { when, then } = scene;
   when.serverAnswers('PATCH', { drop: 'after' });
@@ -343,22 +340,25 @@ scenario('a dry run changes nothing', async (scene) => {
   expect(scene.then.writes().map(({ query }) => query.includes('dryRun=All'))).toEqual([true]);
 });
 
-scenario('volume groups that come late: said, listed, and said again when they go', async (scene) => {
-  const { given, when } = scene;
-  given.controllers('storage-pool');
-  await given.object([node('n1'), pool()]);
-  expect(await reason(scene)).toBe('LVMVolumeGroupNotFound');
-  await when.user.create(lvg('vg', 'n1'));
-  expect([await reason(scene), await listed(scene)]).toEqual(['Ready', 'n1 @2']);
-  await when.user.delete('lvg/vg');
-  await fails(scene, 'n1');
-  await when.timePasses(hours(1));
-  expect([await reason(scene), await listed(scene)]).toEqual(['LVMVolumeGroupNotFound', 'n1 @2']);
-  await when.user.create(lvg('vg', 'n1'));
-  expect([await reason(scene), await listed(scene)]).toEqual(['Ready', ' @3']);
-});
+scenario(
+  'volume groups that are created later are reported and listed, and reported again when they are deleted',
+  async (scene) => {
+    const { given, when } = scene;
+    given.controllers('storage-pool');
+    await given.object([node('n1'), pool()]);
+    expect(await reason(scene)).toBe('LVMVolumeGroupNotFound');
+    await when.user.create(lvg('vg', 'n1'));
+    expect([await reason(scene), await listed(scene)]).toEqual(['Ready', 'n1 @2']);
+    await when.user.delete('lvg/vg');
+    await fails(scene, 'n1');
+    await when.timePasses(hours(1));
+    expect([await reason(scene), await listed(scene)]).toEqual(['LVMVolumeGroupNotFound', 'n1 @2']);
+    await when.user.create(lvg('vg', 'n1'));
+    expect([await reason(scene), await listed(scene)]).toEqual(['Ready', ' @3']);
+  },
+);
 
-scenario('a process that may see one namespace only keeps no pools', async (scene) => {
+scenario('a process limited to one namespace manages no pools', async (scene) => {
   scene.given.configuration({ namespace: 'team-a' });
   await begin(scene);
   expect(await statusOf(scene)).toEqual({});

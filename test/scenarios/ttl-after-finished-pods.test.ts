@@ -36,7 +36,7 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
       end: 64,
       rule: 'last init or ephemeral container finished',
     },
-    'counts from a native sidecar, an init container that ends last': {
+    'counts from a native sidecar, an init container that finishes last': {
       status: {
         phase: 'Succeeded',
         initContainerStatuses: [container('sidecar', seconds(9))],
@@ -45,22 +45,22 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
       end: 69,
       rule: 'last init or ephemeral container finished',
     },
-    'evicted while watched: not before it was seen to fail': {
+    'evicted while watched: not deleted before it was seen to fail': {
       status: evicted(3),
       end: 70,
       rule: 'first seen finished',
     },
-    'evicted while watched, and one container reports no end: not before it was seen to fail': {
+    'evicted while watched, and one container has no finish time: not deleted before it was seen to fail': {
       status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
       end: 70,
       rule: `first seen finished; ${SILENT}`,
     },
-    'one container reports no end, and no condition has a time: not before it was seen to fail': {
+    'one container has no finish time, and no condition has a time: not deleted before it was seen to fail': {
       status: { phase: 'Failed', containerStatuses: [container('fetch', seconds(1)), container('main')] },
       end: 70,
       rule: `first seen finished; ${SILENT}`,
     },
-    'no container reports its end: the end of an init container is not enough': {
+    'no container has a finish time: that of an init container is not enough': {
       status: {
         ...evicted(8),
         initContainerStatuses: [container('first', seconds(1))],
@@ -69,7 +69,7 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
       end: 70,
       rule: `first seen finished; ${SILENT}`,
     },
-    'counts from when we first saw it when nobody says': {
+    'counts from when Lapse first saw it finished if no field has a time': {
       status: { phase: 'Failed', reason: 'NodeLost' },
       end: 70,
       rule: 'first seen finished',
@@ -98,11 +98,12 @@ scenario.each<{ status: Pod['status']; end: number }>(
       status: evicted(3),
       end: 63,
     },
-    'the same with a container that reports no end': {
-      status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
-      end: 68,
-    },
-    'a container reports an end after the newest condition, another one none': {
+    'evicted before the controller started, and a container has no finish time: counts from the newest condition':
+      {
+        status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
+        end: 68,
+      },
+    'a container finished after the newest condition, another one has no finish time': {
       status: { ...evicted(3), containerStatuses: [container('fetch', seconds(7)), container('main')] },
       end: 67,
     },
@@ -120,7 +121,7 @@ scenario.each<{ status: Pod['status']; end: number }>(
   },
 );
 
-scenario('first seen is lost by a restart and begins again: late, never early', async (scene) => {
+scenario('the first-seen time is lost by a restart and starts again: late, never early', async (scene) => {
   PODS.begin(scene);
   const { given, when, then } = scene;
   await given.object(pod('task', '60', { status: { phase: 'Failed' } }));
@@ -134,9 +135,9 @@ scenario('first seen is lost by a restart and begins again: late, never early', 
 
 scenario.each(
   {
-    'first seen while our clock was an hour behind: not early when it is put right': seconds(-3600),
-    'first seen while our clock was 25 s behind, which is believed: not early either': seconds(-25),
-    'first seen while our clock was an hour ahead: not an hour late when it is put right': seconds(3600),
+    'first seen while the clock was an hour behind: not early when it is corrected': seconds(-3600),
+    'first seen while the clock was 25 s behind, which is tolerated: not early either': seconds(-25),
+    'first seen while the clock was an hour ahead: not an hour late when it is corrected': seconds(3600),
   },
   async (scene, by) => {
     PODS.begin(scene);
@@ -156,7 +157,7 @@ scenario.each(
   },
 );
 
-scenario('first seen, and made again under its name: the newcomer is seen anew', async (scene) => {
+scenario('first seen, and recreated under its name: the new Pod has a new first-seen time', async (scene) => {
   PODS.begin(scene);
   const { given, when, then } = scene;
   const task = pod('task', '60', { status: { phase: 'Failed' } });
@@ -170,7 +171,7 @@ scenario('first seen, and made again under its name: the newcomer is seen anew',
   await then.isGone('pod/task');
 });
 
-scenario('with the gate off nothing happens', async (scene) => {
+scenario('with the feature gate off nothing happens', async (scene) => {
   const { given, when, then } = scene;
   given.controllers('ttl-after-finished');
   await given.object(pod('task', '0', { status: DONE }));
@@ -179,7 +180,7 @@ scenario('with the gate off nothing happens', async (scene) => {
   expect(then.requests(({ resource }) => resource === 'pods')).toEqual([]);
 });
 
-scenario('running Pods never enter memory', async (scene) => {
+scenario('running Pods are never cached', async (scene) => {
   PODS.begin(scene);
   const { given, when, then } = scene;
   await given.object([pod('running', '0', { status: { phase: 'Running' } }), pod('pending', '0')]);
@@ -234,7 +235,7 @@ scenario.each(
   },
 );
 
-scenario('opted in later, and out again', async (scene) => {
+scenario('a Pod that opts in later, and out again', async (scene) => {
   PODS.begin(scene);
   const { given, when, then } = scene;
   const plain = pod('task', '0', { status: DONE });

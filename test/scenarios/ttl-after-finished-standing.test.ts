@@ -47,7 +47,7 @@ describe.each([
   });
 
   scenario(
-    'woken on a stale cache after our own delete: neither deleted nor counted twice',
+    'reconciled on a stale cache after its own DELETE: neither deleted nor counted twice',
     async (scene) => {
       kind.begin(scene);
       const { given, when, then, simulation } = scene;
@@ -69,7 +69,7 @@ describe.each([
     },
   );
 
-  scenario('deleted and made again under its name: the newcomer has a TTL of its own', async (scene) => {
+  scenario('deleted and recreated under its name: the new object has its own TTL', async (scene) => {
     kind.begin(scene);
     const { given, when, then } = scene;
     await given.object(finished('report', { ttl: minutes(10) }));
@@ -117,8 +117,8 @@ describe.each([
 
   scenario.each(
     {
-      'a clock that is put an hour ahead does not delete early': hours(1),
-      'a clock that is put an hour back only delays until it is noticed': hours(-1),
+      'a clock that is set an hour ahead causes no early deletion': hours(1),
+      'a clock that is set an hour back only delays until it is detected': hours(-1),
     },
     async (scene, by) => {
       kind.begin(scene);
@@ -160,9 +160,9 @@ describe.each([
   scenario.each<Fault>(
     {
       'a DELETE that never arrived': { drop: 'before' },
-      'a DELETE that was carried out, and the answer lost': { drop: 'after' },
+      'a DELETE that was executed, and the answer lost': { drop: 'after' },
       'a DELETE that hangs and never arrived': { hang: 'before' },
-      'a DELETE that hangs and was carried out': { hang: 'after' },
+      'a DELETE that hangs and was executed': { hang: 'after' },
       'a DELETE that arrives twice': { duplicate: true },
       'a DELETE that takes a minute': { delay: minutes(1), when: 'before' },
       'no connection': { unreachable: true },
@@ -185,13 +185,21 @@ describe.each([
 
   scenario.each<{ refused: Verb; asks: Verb[]; ends: boolean }>(
     {
-      'forbidden to list: nothing is known, and nothing else is asked': {
+      'forbidden to list: no object is known, and no other request is sent': {
         refused: 'list',
         asks: ['list'],
         ends: false,
       },
-      'forbidden to watch: what is listed ends': { refused: 'watch', asks: ['list', 'watch'], ends: true },
-      'forbidden to get: only after a lost race': { refused: 'get', asks: ['delete', 'get'], ends: false },
+      'forbidden to watch: listed objects are deleted': {
+        refused: 'watch',
+        asks: ['list', 'watch'],
+        ends: true,
+      },
+      'forbidden to get: needed only after a conflict': {
+        refused: 'get',
+        asks: ['delete', 'get'],
+        ends: false,
+      },
       'forbidden to delete': { refused: 'delete', asks: ['delete'], ends: false },
     },
     async (scene, { refused, asks, ends }) => {

@@ -6,7 +6,7 @@ import { finishedJob, job } from './kit.ts';
 import { scenario } from './scenario.ts';
 import { JOBS } from './ttl-after-finished-kit.ts';
 
-scenario('what a person sees from the finish to the end', async (scene) => {
+scenario('what a user sees from completion to deletion', async (scene) => {
   JOBS.begin(scene);
   const { given, when, then } = scene;
   await given.object(finishedJob('report', { ttl: minutes(10) }));
@@ -21,7 +21,7 @@ scenario('what a person sees from the finish to the end', async (scene) => {
   `);
 });
 
-scenario('a dry run says what it would do, once, and does nothing', async (scene) => {
+scenario('a dry run reports once what it would delete, and deletes nothing', async (scene) => {
   JOBS.begin(scene);
   const { given, when, then } = scene;
   given.configuration({ dryRun: true });
@@ -37,7 +37,7 @@ scenario('a dry run says what it would do, once, and does nothing', async (scene
   expect(await then.events('job/report')).toHaveLength(2);
 });
 
-scenario('overdue Jobs go in the order of their deadlines after a restart', async (scene) => {
+scenario('overdue Jobs are deleted in the order of their deadlines after a restart', async (scene) => {
   JOBS.begin(scene, { concurrency: 1 });
   const { given, when, then } = scene;
   const order = [7, 2, 9, 4, 1, 8, 3, 6, 5];

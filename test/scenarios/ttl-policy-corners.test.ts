@@ -10,7 +10,7 @@ import { scenario } from './scenario.ts';
 const HELD = { finalizers: ['example.com/hold'] };
 
 scenario(
-  'a policy that is being deleted, and kept by a finalizer, has no say: others end on time, without haste',
+  'a policy that is terminating, and kept by a finalizer, is ignored: others delete on time, without extra requests',
   async (scene) => {
     const { given, when, then } = scene;
     start(given);
@@ -32,7 +32,7 @@ scenario(
   },
 );
 
-scenario('what another replica deleted while it led stays counted', async ({ given, when, then }) => {
+scenario('deletions by another replica while it led stay counted', async ({ given, when, then }) => {
   start(given);
   await given.object([
     ttlPolicy('runs'),
@@ -68,7 +68,7 @@ scenario('a replica that does not lead counts nothing as due', async (scene) => 
 describe('namespaces as targets', () => {
   const NAMESPACES = { target: { apiVersion: 'v1', kind: 'Namespace' }, from: 'Created', ttl: '1h' } as const;
 
-  scenario('what is excluded stays itself, too', async ({ given, when, then }) => {
+  scenario('excluded namespaces are never deleted themselves', async ({ given, when, then }) => {
     start(given);
     await given.object([
       namespace('preview-1'),
@@ -80,26 +80,29 @@ describe('namespaces as targets', () => {
     await then.exists('namespace/prod');
   });
 
-  scenario('a selector of namespaces means them, also when the label comes later', async (scene) => {
-    const { given, when, then } = scene;
-    start(given);
-    await given.object([
-      namespace('preview-1', { tier: 'preview' }),
-      namespace('prod', { tier: 'prod' }),
-      clusterTtlPolicy('previews', {
-        ...NAMESPACES,
-        namespaceSelector: { matchLabels: { tier: 'preview' } },
-      }),
-    ]);
-    await when.timePasses(hours(2));
-    expect(new Set(deletes(then))).toEqual(new Set(['preview-1']));
-    await when.user.patch('namespace/prod', { metadata: { labels: { tier: 'preview' } } });
-    await when.timePasses(seconds(1));
-    expect(new Set(deletes(then))).toEqual(new Set(['preview-1', 'prod']));
-  });
+  scenario(
+    'a namespace selector selects the namespaces themselves, also when the label is set later',
+    async (scene) => {
+      const { given, when, then } = scene;
+      start(given);
+      await given.object([
+        namespace('preview-1', { tier: 'preview' }),
+        namespace('prod', { tier: 'prod' }),
+        clusterTtlPolicy('previews', {
+          ...NAMESPACES,
+          namespaceSelector: { matchLabels: { tier: 'preview' } },
+        }),
+      ]);
+      await when.timePasses(hours(2));
+      expect(new Set(deletes(then))).toEqual(new Set(['preview-1']));
+      await when.user.patch('namespace/prod', { metadata: { labels: { tier: 'preview' } } });
+      await when.timePasses(seconds(1));
+      expect(new Set(deletes(then))).toEqual(new Set(['preview-1', 'prod']));
+    },
+  );
 });
 
-scenario('a dry run that is refused is reviewed and goes on, whoever acts', async ({ given, when, then }) => {
+scenario('a refused dry run is reviewed and resumes, in every actAs mode', async ({ given, when, then }) => {
   start(given);
   await given.object(ttlPolicy('runs', { mode: 'DryRun', ttl: '0' }));
   await when.timePasses(minutes(1));
@@ -116,59 +119,68 @@ scenario('a dry run that is refused is reviewed and goes on, whoever acts', asyn
   expect([errors, conditions?.[0]?.message]).toEqual([0, 'nothing is deleted, only said']);
 });
 
-scenario('every answer to a delete is lost: counted all the same, once', async ({ given, when, then }) => {
-  start(given);
-  await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
-  await when.timePasses(seconds(1));
-  when.serverAnswers('DELETE', { drop: 'after' }, { times: 3 });
-  await when.timePasses(minutes(20));
-  await then.isGone('pipelinerun/a');
-  expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
-});
+scenario(
+  'a deletion is counted once even if every answer to a DELETE is lost',
+  async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers('DELETE', { drop: 'after' }, { times: 3 });
+    await when.timePasses(minutes(20));
+    await then.isGone('pipelinerun/a');
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+  },
+);
 
 describe('a DELETE that failed without a message (500)', () => {
   const unheard = { times: 8 };
 
-  scenario('and was not carried out: relabelled out and in again, it ends', async ({ given, when, then }) => {
-    start(given);
-    await given.object([
-      ttlPolicy('runs', { selector: { matchLabels: { end: 'yes' } } }),
-      run('a', { finished: seconds(0), labels: { end: 'yes' } }),
-    ]);
-    await when.timePasses(seconds(1));
-    when.serverAnswers('DELETE', 500, unheard);
-    await when.timePasses(seconds(599));
-    await when.user.patch('pipelinerun/a', { metadata: { labels: { end: null } } });
-    await when.timePasses(minutes(5));
-    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 0 });
-    expect(await then.events('pipelinerun/a')).toEqual([]);
-    await when.user.patch('pipelinerun/a', { metadata: { labels: { end: 'yes' } } });
-    await when.timePasses(minutes(1));
-    await then.isGone('pipelinerun/a');
-    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
-  });
+  scenario(
+    'and was not executed: relabelled out and in again, the object is deleted',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('runs', { selector: { matchLabels: { end: 'yes' } } }),
+        run('a', { finished: seconds(0), labels: { end: 'yes' } }),
+      ]);
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', 500, unheard);
+      await when.timePasses(seconds(599));
+      await when.user.patch('pipelinerun/a', { metadata: { labels: { end: null } } });
+      await when.timePasses(minutes(5));
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 0 });
+      expect(await then.events('pipelinerun/a')).toEqual([]);
+      await when.user.patch('pipelinerun/a', { metadata: { labels: { end: 'yes' } } });
+      await when.timePasses(minutes(1));
+      await then.isGone('pipelinerun/a');
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
+    },
+  );
 
-  scenario('and the policy is changed meanwhile: it ends, counted once', async ({ given, when, then }) => {
-    start(given);
-    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
-    await when.timePasses(seconds(1));
-    when.serverAnswers('DELETE', 500, unheard);
-    when.serverAnswers(
-      ({ resource, verb }) => resource === 'pipelineruns' && verb === 'list',
-      { delay: millis(300), when: 'before' },
-      unheard,
-    );
-    await when.timePasses(seconds(599));
-    await when.user.patch('ttlpolicy/runs', { spec: { ttl: '9m' } });
-    await when.timePasses(minutes(5));
-    await then.isGone('pipelinerun/a');
-    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
-  });
+  scenario(
+    'and the policy is changed meanwhile: the object is deleted, and counted once',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', 500, unheard);
+      when.serverAnswers(
+        ({ resource, verb }) => resource === 'pipelineruns' && verb === 'list',
+        { delay: millis(300), when: 'before' },
+        unheard,
+      );
+      await when.timePasses(seconds(599));
+      await when.user.patch('ttlpolicy/runs', { spec: { ttl: '9m' } });
+      await when.timePasses(minutes(5));
+      await then.isGone('pipelinerun/a');
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+    },
+  );
 });
 
 describe('a status that cannot be written', () => {
   scenario.each(
-    { 'for want of rights': 403, 'for a reason nobody knows': 500, 'since it is invalid': 422 },
+    { 'because of missing rights': 403, 'for an unknown reason': 500, 'because it is invalid': 422 },
     async ({ given, when, then }, code) => {
       start(given);
       given.noDoubleRun('the status never comes to rest');
@@ -181,7 +193,7 @@ describe('a status that cannot be written', () => {
     },
   );
 
-  scenario('the end of time is a time that can be written', async ({ given, when, then }) => {
+  scenario('a deadline at the end of time can be written to the status', async ({ given, when, then }) => {
     start(given);
     const status = { completionTime: '9999-12-31T23:59:59Z' };
     await given.object([ttlPolicy('runs', { ttl: '24h' }), { ...run('far'), status }]);
@@ -194,7 +206,7 @@ describe('a status that cannot be written', () => {
   });
 });
 
-scenario('an edit of the limit itself buys no more deletions', async ({ given, when, then }) => {
+scenario('an edit of the limit itself does not allow more deletions', async ({ given, when, then }) => {
   start(given);
   await given.object(ttlPolicy('runs', { maxDeletionsPerMinute: 2 }));
   for (let i = 0; i < 20; i++) await given.object(run(`r${i}`, { finished: seconds(0) }));
@@ -213,7 +225,7 @@ describe('without the right to get', () => {
   const GET = ({ resource, verb }: { resource: string; verb: string }) =>
     resource === 'pipelineruns' && verb === 'get';
 
-  scenario('an object that changed in between is read and ends', async ({ given, when, then }) => {
+  scenario('an object that changed in between is read and deleted', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
     await when.timePasses(seconds(1));
@@ -224,7 +236,7 @@ describe('without the right to get', () => {
     expect(deletes(then)).toEqual(['a', 'a']);
   });
 
-  scenario('it is read before, where that is asked for', async ({ given, when, then }) => {
+  scenario('the object is read before the DELETE where that is configured', async ({ given, when, then }) => {
     start(given, { deletions: { paranoidReread: true } });
     await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
     await when.timePasses(seconds(1));

@@ -54,31 +54,37 @@ describe('policies in DryRun and Paused have no effect on others', () => {
     await then.isGone('pipelinerun/a');
   });
 
-  scenario('a dry run by age reports what a policy that enforces calls unfinished', async (scene) => {
-    const { given, when, then } = scene;
-    start(given);
-    await given.object([
-      ttlPolicy('enforced'),
-      ttlPolicy('tried', { from: 'Created', ttl: '1h', mode: 'DryRun' }),
-      run('a'),
-    ]);
-    await when.timePasses(hours(2));
-    await then.exists('pipelinerun/a');
-    expect((await then.events('pipelinerun/a')).map(({ reason }) => reason)).toEqual(['WouldDelete']);
-    expect(await statusOf(then, 'ttlpolicy/enforced')).toMatchObject({ due: 0, deleted: 0 });
-    expect(await statusOf(then, 'ttlpolicy/tried')).toMatchObject({ due: 1, deleted: 0 });
-  });
+  scenario(
+    'a dry run by age reports objects that an enforcing policy considers unfinished',
+    async (scene) => {
+      const { given, when, then } = scene;
+      start(given);
+      await given.object([
+        ttlPolicy('enforced'),
+        ttlPolicy('tried', { from: 'Created', ttl: '1h', mode: 'DryRun' }),
+        run('a'),
+      ]);
+      await when.timePasses(hours(2));
+      await then.exists('pipelinerun/a');
+      expect((await then.events('pipelinerun/a')).map(({ reason }) => reason)).toEqual(['WouldDelete']);
+      expect(await statusOf(then, 'ttlpolicy/enforced')).toMatchObject({ due: 0, deleted: 0 });
+      expect(await statusOf(then, 'ttlpolicy/tried')).toMatchObject({ due: 1, deleted: 0 });
+    },
+  );
 });
 
-scenario('a deadline by age holds although another policy calls the object unfinished', async (scene) => {
-  const { given, when, then } = scene;
-  start(given);
-  await given.object([ttlPolicy('finished'), ttlPolicy('old', { from: 'Created', ttl: '1h' }), run('a')]);
-  await when.timePasses(minutes(59));
-  await then.exists('pipelinerun/a');
-  await when.timePasses(minutes(1));
-  await then.isGone('pipelinerun/a');
-});
+scenario(
+  'a deadline by age applies although another policy considers the object unfinished',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([ttlPolicy('finished'), ttlPolicy('old', { from: 'Created', ttl: '1h' }), run('a')]);
+    await when.timePasses(minutes(59));
+    await then.exists('pipelinerun/a');
+    await when.timePasses(minutes(1));
+    await then.isGone('pipelinerun/a');
+  },
+);
 
 describe('what objects ask for themselves', () => {
   const target = { apiVersion: 'batch/v1', kind: 'Job' };
@@ -100,7 +106,7 @@ describe('what objects ask for themselves', () => {
     await then.isGone('job/asks');
   });
 
-  scenario('a policy on Pods leaves Pods of Jobs alone until includeOwned is set', async (scene) => {
+  scenario('a policy on Pods keeps Pods of Jobs unless includeOwned is set', async (scene) => {
     const { given, when, then } = scene;
     start(given);
     const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'x', controller: true }];

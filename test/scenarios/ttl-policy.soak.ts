@@ -66,7 +66,7 @@ scenario('all overdue at a start, within a budget', async (scene) => {
     expect(later[i]! - later[i - 2000]!).toBeGreaterThanOrEqual(60_000);
 });
 
-scenario('a longer TTL for all of them just before the end', async (scene) => {
+scenario('a longer TTL for all of them just before the deadline', async (scene) => {
   const { given, when } = scene;
   begin(given);
   await given.object(ttlPolicy('runs'));

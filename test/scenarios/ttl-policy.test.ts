@@ -23,7 +23,7 @@ const days = (n: number) => hours(24 * n);
 
 describe('the ordinary case', () => {
   scenario(
-    'a finished run ends on time, by one request; a running one stays',
+    'a finished run is deleted on time with one request; a running one is kept',
     async ({ given, when, then }) => {
       start(given);
       await given.object([ttlPolicy('runs'), run('done', { finished: seconds(0) }), run('running')]);
@@ -54,7 +54,7 @@ describe('the ordinary case', () => {
   );
 });
 
-describe('what a policy says', () => {
+describe('the fields of a policy', () => {
   scenario('different TTLs by outcome', async ({ given, when, then }) => {
     start(given);
     const succeeded = 'object.status.conditions.exists(c, c.type == "Succeeded" && c.status == "True")';
@@ -91,7 +91,7 @@ describe('what a policy says', () => {
     },
   );
 
-  scenario('unfinished, then finished: the clock starts with the finish', async ({ given, when, then }) => {
+  scenario('unfinished, then finished: the TTL starts at the finish', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs', { finishedAt: 'object.status.completionTime' }), run('r')]);
     await when.timePasses(hours(5));
@@ -103,7 +103,7 @@ describe('what a policy says', () => {
   });
 
   scenario(
-    'annotations change the end where the policy allows it, and never always wins',
+    'annotations change the deadline if the policy allows it, and never always wins',
     async ({ given, when, then }) => {
       start(given);
       await given.object([
@@ -129,7 +129,7 @@ describe('what a policy says', () => {
     },
   );
 
-  scenario('two policies: the longer wins, until it goes', async ({ given, when, then }) => {
+  scenario('two policies: the longer wins, until it is deleted', async ({ given, when, then }) => {
     start(given);
     await given.object([
       ttlPolicy('short', { ttl: '10m' }),
@@ -175,27 +175,30 @@ describe('what a policy says', () => {
     },
   );
 
-  scenario('what one policy may have meant is not ended by another until it is understood', async (scene) => {
-    const { given, when, then } = scene;
-    start(given);
-    await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
-    const simulation = await scene.simulation();
-    // Stored while no webhook could refuse it.
-    simulation.crash();
-    await simulation.apply(ttlPolicy('broken', { finishedAt: 'objekt.status' }));
-    await simulation.restart();
-    await when.timePasses(hours(5));
-    await then.exists('pipelinerun/a');
-    expect(await readyOf(then, 'ttlpolicy/broken')).toBe('False InvalidSpec');
-    const { conditions } = await statusOf(then, 'ttlpolicy/runs');
-    expect(conditions?.[0]?.message).toMatch(/default\/a: waits for TTLPolicy default\/broken/);
-    await when.user.delete('ttlpolicy/broken');
-    await when.timePasses(seconds(31));
-    await then.isGone('pipelinerun/a');
-  });
+  scenario(
+    'an object that an invalid policy may match is not deleted by another policy until the spec is valid',
+    async (scene) => {
+      const { given, when, then } = scene;
+      start(given);
+      await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
+      const simulation = await scene.simulation();
+      // Stored while no webhook could refuse it.
+      simulation.crash();
+      await simulation.apply(ttlPolicy('broken', { finishedAt: 'objekt.status' }));
+      await simulation.restart();
+      await when.timePasses(hours(5));
+      await then.exists('pipelinerun/a');
+      expect(await readyOf(then, 'ttlpolicy/broken')).toBe('False InvalidSpec');
+      const { conditions } = await statusOf(then, 'ttlpolicy/runs');
+      expect(conditions?.[0]?.message).toMatch(/default\/a: waits for TTLPolicy default\/broken/);
+      await when.user.delete('ttlpolicy/broken');
+      await when.timePasses(seconds(31));
+      await then.isGone('pipelinerun/a');
+    },
+  );
 
   scenario(
-    'relabelled from one policy to another at the last moment: ends by the manners of the other',
+    'relabelled from one policy to another at the last moment: deleted with the options of the other',
     async ({ given, when, then }) => {
       start(given);
       await given.object([
@@ -233,7 +236,7 @@ describe('what a policy says', () => {
   });
 
   scenario(
-    'one refusal is enough: the others are not tried before the rights were reviewed',
+    'after one refusal the other objects are not tried until the rights were reviewed',
     async ({ given, when, then }) => {
       start(given, { ttlPolicy: { concurrency: 1 } });
       await given.object(ttlPolicy('runs'));
@@ -251,7 +254,7 @@ describe('what a policy says', () => {
   );
 
   scenario(
-    'a dry run says what would be deleted, once, and deletes nothing',
+    'a dry run reports once what would be deleted, and deletes nothing',
     async ({ given, when, then }) => {
       start(given);
       await given.object([ttlPolicy('runs', { mode: 'DryRun' }), run('a', { finished: seconds(0) })]);
@@ -266,7 +269,7 @@ describe('what a policy says', () => {
     },
   );
 
-  scenario('paused, nothing is asked; resumed, it goes on', async ({ given, when, then }) => {
+  scenario('a paused policy sends no requests; when resumed, it continues', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs', { mode: 'Paused' }), run('a', { finished: seconds(0) })]);
     await when.timePasses(hours(5));
@@ -277,7 +280,7 @@ describe('what a policy says', () => {
     await then.isGone('pipelinerun/a');
   });
 
-  scenario('no more per minute than allowed', async ({ given, when, then }) => {
+  scenario('no more deletions per minute than allowed', async ({ given, when, then }) => {
     start(given);
     await given.object(ttlPolicy('runs', { maxDeletionsPerMinute: 2 }));
     for (let i = 0; i < 5; i++) await given.object(run(`r${i}`, { finished: seconds(0) }));
@@ -293,7 +296,7 @@ describe('what a policy says', () => {
     expect(deletes(then)).toHaveLength(5);
   });
 
-  scenario('the propagation is what the policy says', async ({ given, when, then }) => {
+  scenario('the propagation policy is that of the spec', async ({ given, when, then }) => {
     start(given);
     given.noDoubleRun('nobody takes the finalizer off, so the object stays for good');
     await given.object([
@@ -329,7 +332,7 @@ describe('where it acts', () => {
   });
 
   scenario(
-    'confined to one namespace, nothing outside it is read or ended',
+    'limited to one namespace, nothing outside of it is read or deleted',
     async ({ given, when, then }) => {
       start(given, { namespace: 'default' });
       await given.object([
@@ -349,7 +352,7 @@ describe('where it acts', () => {
     },
   );
 
-  scenario('a cluster policy leaves kube-* alone', async ({ given, when, then }) => {
+  scenario('a cluster policy keeps objects in kube-* namespaces', async ({ given, when, then }) => {
     start(given);
     await given.object([
       clusterTtlPolicy('runs'),
@@ -362,7 +365,7 @@ describe('where it acts', () => {
     expect(await statusOf(then, 'clusterttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
   });
 
-  scenario('namespaces by label, also when the label comes later', async ({ given, when, then }) => {
+  scenario('namespaces by label, also when the label is set later', async ({ given, when, then }) => {
     start(given);
     await given.object([
       namespace('ci', { tier: 'ci' }),
@@ -429,7 +432,7 @@ describe('where it acts', () => {
     expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
   });
 
-  scenario('kinds that no policy ends are refused when it is written', async ({ given }) => {
+  scenario('kinds that no policy may delete are refused at admission', async ({ given }) => {
     start(given);
     const refused: [apiVersion: string, kind: string, why: RegExp][] = [
       ['v1', 'Event', /end by themselves/],
@@ -445,7 +448,7 @@ describe('where it acts', () => {
 });
 
 describe("the author's rights, with the webhook in the process", () => {
-  scenario('sealed when written, refused when changed behind its back, claimed', async (scene) => {
+  scenario('signed when written, refused when changed without the webhook, claimed', async (scene) => {
     const { given, when, then } = scene;
     given.controllers('ttl-policy');
     given.kinds(PipelineRunKind);
@@ -527,18 +530,21 @@ describe("the author's rights, with the webhook in the process", () => {
     }
   });
 
-  scenario('an expired policy still keeps objects from a shorter one', async ({ given, when, then }) => {
-    given.controllers('ttl-policy');
-    given.configuration({ authors: { sealLifetime: '2h' } });
-    given.kinds(PipelineRunKind);
-    await given.object([namespace('lapse-system')]);
-    await when.user.apply(ttlPolicy('longer', { ttl: '5h' }));
-    await when.timePasses(minutes(90));
-    await when.user.apply([ttlPolicy('shorter', { ttl: '10m' }), run('a', { finished: minutes(90) })]);
-    await when.timePasses(minutes(60));
-    expect(await readyOf(then, 'ttlpolicy/longer')).toBe('False AuthorExpired');
-    await then.exists('pipelinerun/a');
-  });
+  scenario(
+    'a policy with an expired signature still keeps objects from a policy with a shorter TTL',
+    async ({ given, when, then }) => {
+      given.controllers('ttl-policy');
+      given.configuration({ authors: { sealLifetime: '2h' } });
+      given.kinds(PipelineRunKind);
+      await given.object([namespace('lapse-system')]);
+      await when.user.apply(ttlPolicy('longer', { ttl: '5h' }));
+      await when.timePasses(minutes(90));
+      await when.user.apply([ttlPolicy('shorter', { ttl: '10m' }), run('a', { finished: minutes(90) })]);
+      await when.timePasses(minutes(60));
+      expect(await readyOf(then, 'ttlpolicy/longer')).toBe('False AuthorExpired');
+      await then.exists('pipelinerun/a');
+    },
+  );
 });
 
 describe('standing scenarios', () => {
@@ -591,7 +597,7 @@ describe('standing scenarios', () => {
     },
   );
 
-  scenario('opted out at the last moment: spared', async ({ given, when, then }) => {
+  scenario('opted out at the last moment: kept', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
     await when.timePasses(seconds(1));
@@ -603,7 +609,7 @@ describe('standing scenarios', () => {
     expect(deletes(then)).toEqual(['a']);
   });
 
-  scenario('relabelled out of the policy at the last moment: spared', async ({ given, when, then }) => {
+  scenario('relabelled out of the policy at the last moment: kept', async ({ given, when, then }) => {
     start(given);
     await given.object([
       ttlPolicy('runs', { selector: { matchLabels: { end: 'yes' } } }),
@@ -618,7 +624,7 @@ describe('standing scenarios', () => {
   });
 
   scenario(
-    'made again under its name at the last moment: the newcomer has its own time',
+    'recreated under its name at the last moment: the new object has its own deadline',
     async ({ given, when, then }) => {
       start(given);
       await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
@@ -634,7 +640,7 @@ describe('standing scenarios', () => {
     },
   );
 
-  scenario('caches that are behind when the deadline comes', async ({ given, when, then }) => {
+  scenario('caches that are behind at the deadline', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs', { allowOverrides: true }), run('a', { finished: seconds(0) })]);
     await when.timePasses(minutes(5));
@@ -648,7 +654,7 @@ describe('standing scenarios', () => {
   });
 
   scenario(
-    'the clock jumps forward: nothing ends before its time by the server',
+    'the clock jumps forward: nothing is deleted before its deadline by server time',
     async ({ given, when, then }) => {
       start(given);
       await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
@@ -678,7 +684,7 @@ describe('standing scenarios', () => {
     await then.isGone('pipelinerun/a');
   });
 
-  scenario('somebody else writes the status at the same time', async ({ given, when, then }) => {
+  scenario('another client writes the status at the same time', async ({ given, when, then }) => {
     start(given);
     await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
     await when.timePasses(minutes(5));
@@ -688,7 +694,7 @@ describe('standing scenarios', () => {
   });
 
   scenario(
-    'forbidden to delete: told once, asked rarely, done when it is allowed',
+    'forbidden to delete: reported once, retried rarely, deleted when it is allowed',
     async ({ given, when, then }) => {
       start(given);
       await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);

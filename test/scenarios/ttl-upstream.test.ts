@@ -46,7 +46,7 @@ scenario("upstream's 12. the TTL of an existing Job may be changed", async (scen
 });
 
 scenario(
-  "upstream's 13. an indexed, suspended Job with TTL 0 is created as it is, and stays",
+  "upstream's 13. an indexed, suspended Job with TTL 0 is created as it is, and is kept",
   async (scene) => {
     begin(scene);
     const made = job('report');

@@ -8,7 +8,7 @@ import { begin, cleaner, configMap, target } from './kit.ts';
 describe('a clock that is ahead', () => {
   const waits = () => cleaner({ ttl: '10m', targets: [target('a', 'a', { delete: true })] });
 
-  scenario('for a moment, by less than is tolerated: nothing goes before its time', async (scene) => {
+  scenario('for a moment, within the tolerated skew: nothing is deleted early', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), waits()]);
     await scene.when.timePasses(seconds(580));
@@ -19,7 +19,7 @@ describe('a clock that is ahead', () => {
     await scene.then.isGone('configmap/a');
   });
 
-  scenario('when the process starts: nothing goes before its time', async (scene) => {
+  scenario('when the process starts: nothing is deleted early', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), waits()]);
     await scene.when.timePasses(seconds(580));
@@ -32,7 +32,7 @@ describe('a clock that is ahead', () => {
     await scene.then.isGone('configmap/a');
   });
 
-  scenario('and is put right: the period counts again', async (scene) => {
+  scenario('and is corrected: the period counts again', async (scene) => {
     begin(scene);
     const window = 'time.getHours() == 0 && time.getMinutes() >= 20 && time.getMinutes() < 50';
     await scene.given.object([

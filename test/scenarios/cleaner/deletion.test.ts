@@ -89,21 +89,24 @@ describe('order and record', () => {
     ]);
   });
 
-  scenario('an object with a finalizer counts as deleted; nobody waits for it', async (scene) => {
-    begin(scene);
-    await scene.given.object([
-      configMap('a', undefined, { finalizers: ['example.com/hold'] }),
-      cleaner({ targets: [target('a', 'a', { delete: true })] }),
-    ]);
-    await scene.when.timePasses(hours(1));
-    await scene.then.isTerminating('configmap/a');
-    await scene.then.isGone('cleaner/c');
-  });
+  scenario(
+    'an object with a finalizer counts as deleted, and the Cleaner does not wait for it',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a', undefined, { finalizers: ['example.com/hold'] }),
+        cleaner({ targets: [target('a', 'a', { delete: true })] }),
+      ]);
+      await scene.when.timePasses(hours(1));
+      await scene.then.isTerminating('configmap/a');
+      await scene.then.isGone('cleaner/c');
+    },
+  );
 });
 
 describe('24. crashes', () => {
   scenario(
-    'after the first of three: the rest follows without a new evaluation, and a newcomer survives',
+    'after the first of three: the rest is deleted without a new evaluation, and a new object is kept',
     async (scene) => {
       begin(scene);
       await scene.given.object([
@@ -128,7 +131,7 @@ describe('24. crashes', () => {
     },
   );
 
-  scenario('a target replaced under its name between decision and deletion survives', async (scene) => {
+  scenario('a target replaced under its name between decision and deletion is kept', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     scene.when.justBefore('delete configmaps b', async () => {
@@ -152,28 +155,31 @@ describe('25. Cleaners deleted by hand', () => {
     expect(deletions(scene)).toEqual([]);
   });
 
-  scenario('with a finalizer preset: nothing else is deleted, TTL and conditions or not', async (scene) => {
-    begin(scene);
-    await scene.given.object([
-      configMap('a'),
-      cleaner(
-        {
-          ttl: '0s',
-          targets: [target('a', 'a', { delete: true, include: true })],
-          conditions: ['false'],
-          retry: { period: '1h' },
-        },
-        { finalizers: ['cleaner.vtex.io/target-finalizer'] },
-      ),
-    ]);
-    await scene.when.user.delete('cleaner/c');
-    await scene.when.timePasses(hours(5));
-    await scene.then.exists('configmap/a');
-    await scene.then.isTerminating('cleaner/c');
-    expect(deletions(scene)).toEqual([]);
-  });
+  scenario(
+    'with a finalizer on the Cleaner: nothing else is deleted, with or without TTL and conditions',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a'),
+        cleaner(
+          {
+            ttl: '0s',
+            targets: [target('a', 'a', { delete: true, include: true })],
+            conditions: ['false'],
+            retry: { period: '1h' },
+          },
+          { finalizers: ['cleaner.vtex.io/target-finalizer'] },
+        ),
+      ]);
+      await scene.when.user.delete('cleaner/c');
+      await scene.when.timePasses(hours(5));
+      await scene.then.exists('configmap/a');
+      await scene.then.isTerminating('cleaner/c');
+      expect(deletions(scene)).toEqual([]);
+    },
+  );
 
-  scenario('in the middle of a deletion: what is left stays', async (scene) => {
+  scenario('during a deletion: the remaining objects are kept', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     await crashBefore(scene, 'delete configmaps b');
@@ -186,7 +192,7 @@ describe('25. Cleaners deleted by hand', () => {
 });
 
 describe('changes between decision and deletion', () => {
-  scenario('a spec edited before anything was deleted: the decision is given up', async (scene) => {
+  scenario('a spec edited before anything was deleted: the decision is dropped', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     await crashBefore(scene, 'delete configmaps a');
@@ -199,7 +205,7 @@ describe('changes between decision and deletion', () => {
     for (const name of three) await scene.then.exists(`configmap/${name}`);
   });
 
-  scenario('a spec edited after the first deletion: the recorded list is finished', async (scene) => {
+  scenario('a spec edited after the first deletion: the recorded list is completed', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     await crashBefore(scene, 'delete configmaps c');
@@ -209,7 +215,7 @@ describe('changes between decision and deletion', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('the first deletion was not even noted: what is gone speaks for itself', async (scene) => {
+  scenario('the first deletion was not recorded: a missing object is proof that it began', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     await crashBefore(
@@ -224,7 +230,7 @@ describe('changes between decision and deletion', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('a spec edited in the middle of an uninstall: the release is finished', async (scene) => {
+  scenario('a spec edited during an uninstall: the uninstall is completed', async (scene) => {
     begin(scene);
     await scene.given.object([
       installed(configMap('m1')),
@@ -241,7 +247,7 @@ describe('changes between decision and deletion', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('a spec edited while it is being decided: the decision is not recorded', async (scene) => {
+  scenario('a spec edited during the evaluation: the decision is not recorded', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     scene.when.justBefore('patch cleaners/status', () =>
@@ -254,7 +260,7 @@ describe('changes between decision and deletion', () => {
     await scene.then.isGone('configmap/a');
   });
 
-  scenario('the caches are stale: the server knows better, and nothing is deleted', async (scene) => {
+  scenario('with stale caches the Cleaner asks the server and deletes nothing', async (scene) => {
     begin(scene);
     await scene.given.object([
       configMap('a', { done: 'no' }),
@@ -276,7 +282,7 @@ describe('changes between decision and deletion', () => {
   });
 });
 
-scenario("the operator's limit holds for targets and objects of releases too", async (scene) => {
+scenario("the operator's limit applies to targets and to objects of releases", async (scene) => {
   scene.given.controllers('cleaner');
   scene.given.configuration({ actAs: 'controller', deletions: { perSecond: 1 } });
   await scene.given.object([
@@ -299,7 +305,7 @@ scenario("the operator's limit holds for targets and objects of releases too", a
 });
 
 describe('dry runs', () => {
-  scenario('mode: DryRun says what would be deleted, once, and deletes nothing', async (scene) => {
+  scenario('mode: DryRun reports once what would be deleted, and deletes nothing', async (scene) => {
     begin(scene);
     await scene.given.object([
       configMap('a'),
@@ -317,7 +323,7 @@ describe('dry runs', () => {
     await scene.then.isGone('configmap/a');
   });
 
-  scenario('a process that runs dry deletes and records nothing', async (scene) => {
+  scenario('a process in dry-run mode deletes and records nothing', async (scene) => {
     scene.given.controllers('cleaner');
     scene.given.configuration({ actAs: 'controller', dryRun: true });
     await scene.given.object([
@@ -332,17 +338,20 @@ describe('dry runs', () => {
 });
 
 describe('the clocks', () => {
-  scenario('a server far behind: nothing is deleted before its own time says so', async (scene) => {
-    begin(scene);
-    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
-    scene.given.noDoubleRun('while the clock is wrong, the next evaluation is reported anew');
-    await scene.when.clockJumps(hours(2));
-    await scene.when.timePasses(minutes(10));
-    await scene.then.exists('configmap/a');
-    expect(deletions(scene)).toEqual([]);
-  });
+  scenario(
+    'a server whose clock is far behind: nothing is deleted before the server time allows it',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+      scene.given.noDoubleRun('while the clock is wrong, the next evaluation is reported anew');
+      await scene.when.clockJumps(hours(2));
+      await scene.when.timePasses(minutes(10));
+      await scene.then.exists('configmap/a');
+      expect(deletions(scene)).toEqual([]);
+    },
+  );
 
-  scenario('standing: watches broken with 410, duplicated events, a slow server', async (scene) => {
+  scenario('watches broken with 410, duplicated events and a slow server do no harm', async (scene) => {
     begin(scene);
     await scene.given.object([
       configMap('a'),

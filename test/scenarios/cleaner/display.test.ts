@@ -8,7 +8,7 @@ import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './
 const secret = { name: 's', reference: { kind: 'secret', name: 's' } };
 
 describe('a target that is neither included nor deleted never changes a decision', () => {
-  scenario('not when its GET keeps failing', async (scene) => {
+  scenario('even if its GET keeps failing', async (scene) => {
     begin(scene);
     await scene.given.object([
       configMap('a'),
@@ -20,7 +20,7 @@ describe('a target that is neither included nor deleted never changes a decision
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('not while conditions are false: status and the next evaluation are as usual', async (scene) => {
+  scenario('even while conditions are false: status and the next evaluation are as usual', async (scene) => {
     begin(scene);
     await scene.given.object(configMap('first'));
     scene.when.serverAnswers('get secrets s', 500, { times: 1000 });

@@ -41,7 +41,7 @@ describe('27. both drivers, both payloads', () => {
   scenario.each<{ driver: 'secret' | 'configmap'; packing: 'gzip' | 'plain' }>(
     {
       'Secrets, gzip': { driver: 'secret', packing: 'gzip' },
-      'Secrets, plain JSON of long ago': { driver: 'secret', packing: 'plain' },
+      'Secrets, plain JSON of old Helm versions': { driver: 'secret', packing: 'plain' },
       'ConfigMaps, gzip': { driver: 'configmap', packing: 'gzip' },
       'ConfigMaps, plain': { driver: 'configmap', packing: 'plain' },
     },
@@ -118,7 +118,7 @@ describe('27. both drivers, both payloads', () => {
 });
 
 describe('28. what is kept', () => {
-  scenario('a release that is not there is a release uninstalled', async (scene) => {
+  scenario('a release that does not exist counts as uninstalled', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), uninstalls({ targets: [target('a', 'a', { delete: true })] })]);
     await scene.when.timePasses(minutes(1));
@@ -127,7 +127,7 @@ describe('28. what is kept', () => {
   });
 
   scenario(
-    'a kind that is gone does not block; objects elsewhere are deleted, and what is left is listed in the Event',
+    'a kind that no longer exists does not block; objects elsewhere are deleted, and the Event lists what is left',
     async (scene) => {
       begin(scene, { helm: { purgeIncomplete: true } });
       const manifest = [
@@ -186,7 +186,7 @@ describe('28. what is kept', () => {
     expect(asked).toEqual([]);
   });
 
-  scenario('a failed upgrade: objects of the last good revision go too', async (scene) => {
+  scenario('a failed upgrade: objects of the last deployed revision are deleted too', async (scene) => {
     begin(scene);
     await scene.given.object([
       installed(configMap('old')),
@@ -201,18 +201,21 @@ describe('28. what is kept', () => {
     for (const ref of ['configmap/old', 'configmap/new', record(1), record(2)]) await scene.then.isGone(ref);
   });
 
-  scenario('30. a chart that contains its own Cleaner: it goes last, after the records', async (scene) => {
-    begin(scene);
-    const self = 'apiVersion: cleaner.vtex.dev/v1alpha\nkind: Cleaner\nmetadata: {name: c}\n---\n';
-    const mine = uninstalls();
-    await scene.given.object([
-      installed(configMap('m')),
-      ...release({ manifest: self + document('ConfigMap', 'm') }),
-      installed(mine),
-    ]);
-    await scene.when.timePasses(minutes(1));
-    expect(deleted(scene)).toEqual(['configmaps/m', 'secrets/sh.helm.release.v1.shop.v1', 'cleaners/c']);
-  });
+  scenario(
+    '30. a chart that contains its own Cleaner: the Cleaner is deleted last, after the records',
+    async (scene) => {
+      begin(scene);
+      const self = 'apiVersion: cleaner.vtex.dev/v1alpha\nkind: Cleaner\nmetadata: {name: c}\n---\n';
+      const mine = uninstalls();
+      await scene.given.object([
+        installed(configMap('m')),
+        ...release({ manifest: self + document('ConfigMap', 'm') }),
+        installed(mine),
+      ]);
+      await scene.when.timePasses(minutes(1));
+      expect(deleted(scene)).toEqual(['configmaps/m', 'secrets/sh.helm.release.v1.shop.v1', 'cleaners/c']);
+    },
+  );
 });
 
 describe('29. what stops an uninstall', () => {
@@ -226,21 +229,24 @@ describe('29. what stops an uninstall', () => {
     ]);
   };
 
-  scenario('one DELETE refused: the others go, the records stay, and it is tried again', async (scene) => {
-    await simple(scene);
-    scene.when.serverAnswers('delete configmaps m1', 403);
-    await scene.when.timePasses(minutes(1));
-    await scene.then.exists('configmap/m1');
-    await scene.then.isGone('configmap/m2');
-    await scene.then.exists(record(1));
-    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'HelmUninstallIncomplete' });
-    await scene.when.timePasses(minutes(5));
-    await scene.then.isGone('configmap/m1');
-    await scene.then.isGone(record(1));
-    await scene.then.isGone('cleaner/c');
-  });
+  scenario(
+    'one refused DELETE: the other objects are deleted, the records are kept, and the DELETE is retried',
+    async (scene) => {
+      await simple(scene);
+      scene.when.serverAnswers('delete configmaps m1', 403);
+      await scene.when.timePasses(minutes(1));
+      await scene.then.exists('configmap/m1');
+      await scene.then.isGone('configmap/m2');
+      await scene.then.exists(record(1));
+      expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'HelmUninstallIncomplete' });
+      await scene.when.timePasses(minutes(5));
+      await scene.then.isGone('configmap/m1');
+      await scene.then.isGone(record(1));
+      await scene.then.isGone('cleaner/c');
+    },
+  );
 
-  scenario('everything refused: nothing has begun, so the decision is made anew', async (scene) => {
+  scenario('all DELETEs refused: nothing has begun, so the decision is made again', async (scene) => {
     await simple(
       scene,
       {},
@@ -265,7 +271,7 @@ describe('29. what stops an uninstall', () => {
     expect(await reasonOf(scene)).toBe('WaitingForConditions');
   });
 
-  scenario('a fresh pending operation: it is waited for', async (scene) => {
+  scenario('a recent pending operation: the Cleaner waits for it', async (scene) => {
     const lastDeployed = formatTime(instant(VIRTUAL_START));
     await simple(scene, { status: 'pending-upgrade', lastDeployed });
     await scene.when.timePasses(minutes(9));
@@ -278,24 +284,27 @@ describe('29. what stops an uninstall', () => {
     await scene.then.isGone('configmap/m1');
   });
 
-  scenario('a revision that appears mid-way: no purge, told, and a new decision is needed', async (scene) => {
-    await simple(scene);
-    const upgrade = storedRelease({ revision: 2, manifest: document('ConfigMap', 'm1') });
-    scene.when.justBefore('delete configmaps m2', async () => {
-      await scene.when.user.create(upgrade);
-    });
-    await scene.when.timePasses(minutes(1));
-    expect(await ready(scene)).toMatchObject({
-      reason: 'HelmUninstallFailed',
-      message: expect.stringContaining('revision 2 appeared'),
-    });
-    await scene.then.exists(record(1));
-    await scene.then.exists(record(2));
-    await scene.then.exists('cleaner/c');
-    expect((await statusOf(scene)).deletion).toBeUndefined();
-  });
+  scenario(
+    'a revision that appears during the uninstall: no purge, a report, and a new decision',
+    async (scene) => {
+      await simple(scene);
+      const upgrade = storedRelease({ revision: 2, manifest: document('ConfigMap', 'm1') });
+      scene.when.justBefore('delete configmaps m2', async () => {
+        await scene.when.user.create(upgrade);
+      });
+      await scene.when.timePasses(minutes(1));
+      expect(await ready(scene)).toMatchObject({
+        reason: 'HelmUninstallFailed',
+        message: expect.stringContaining('revision 2 appeared'),
+      });
+      await scene.then.exists(record(1));
+      await scene.then.exists(record(2));
+      await scene.then.exists('cleaner/c');
+      expect((await statusOf(scene)).deletion).toBeUndefined();
+    },
+  );
 
-  scenario('a payload that cannot be read: told, nothing deleted', async (scene) => {
+  scenario('an unreadable payload is reported, and nothing is deleted', async (scene) => {
     begin(scene);
     const forged = storedRelease({ manifest: document('ConfigMap', 'm') });
     forged.data = { release: Buffer.from('AAAA').toString('base64') };
@@ -306,7 +315,7 @@ describe('29. what stops an uninstall', () => {
   });
 });
 
-scenario('a Cleaner that is deleted while it uninstalls deletes nothing more', async (scene) => {
+scenario('a Cleaner that is deleted during its uninstall deletes nothing more', async (scene) => {
   begin(scene);
   const names = ['m1', 'm2', 'm3'];
   await scene.given.object([
@@ -362,14 +371,14 @@ describe('hooks', () => {
     await scene.when.timePasses(minutes(1));
   };
 
-  scenario('are not run where the operator skips them', async (scene) => {
+  scenario('are not run if the operator skips them', async (scene) => {
     await given(scene, [hook('before')], { helm: { hooks: 'skip' } });
     expect(scene.then.requests('create jobs')).toEqual([]);
     await scene.then.isGone('configmap/m');
   });
 
   scenario(
-    'run by weight, one after the other, before and after, and go as their policies say',
+    'run by weight, one after the other, before and after, and are deleted as their policies say',
     async (scene) => {
       await given(scene, [
         hook('second', { weight: 5, delete_policies: ['hook-succeeded'] }),
@@ -395,19 +404,22 @@ describe('hooks', () => {
     },
   );
 
-  scenario('a failed pre-delete hook aborts: nothing is deleted, and it is told', async (scene) => {
-    await given(scene, [hook('before', { delete_policies: ['hook-failed'] })]);
-    await finish(scene, 'before', 'Failed');
-    await scene.then.exists('configmap/m');
-    await scene.then.exists(record(1));
-    expect(await ready(scene)).toMatchObject({
-      reason: 'HelmUninstallFailed',
-      message: expect.stringContaining('hook Job/before'),
-    });
-    await scene.then.isGone('job/before');
-  });
+  scenario(
+    'a failed pre-delete hook aborts: nothing is deleted, and the failure is reported',
+    async (scene) => {
+      await given(scene, [hook('before', { delete_policies: ['hook-failed'] })]);
+      await finish(scene, 'before', 'Failed');
+      await scene.then.exists('configmap/m');
+      await scene.then.exists(record(1));
+      expect(await ready(scene)).toMatchObject({
+        reason: 'HelmUninstallFailed',
+        message: expect.stringContaining('hook Job/before'),
+      });
+      await scene.then.isGone('job/before');
+    },
+  );
 
-  scenario('a hook that never ends fails at its time limit', async (scene) => {
+  scenario('a hook that never finishes fails at its time limit', async (scene) => {
     await given(scene, [hook('before')], { helm: { hookTimeout: '2m' } });
     await scene.when.timePasses(minutes(2));
     expect(await ready(scene)).toMatchObject({
@@ -418,7 +430,7 @@ describe('hooks', () => {
   });
 
   scenario(
-    'an object of an earlier run makes way; after a crash a hook is waited for, not run again',
+    'an object of an earlier run is replaced; after a crash the controller waits for the hook and does not run it again',
     async (scene) => {
       begin(scene);
       const old = {
@@ -449,10 +461,10 @@ describe('hooks', () => {
 
   scenario.each<{ policies: readonly string[] }>(
     {
-      "somebody's object that has the name of a hook which goes when it failed": {
+      'a foreign object with the name of a hook that is deleted on failure': {
         policies: ['hook-failed'],
       },
-      "somebody's object that has the name of a hook which goes when it ended": {
+      'a foreign object with the name of a hook that is deleted on success': {
         policies: ['hook-succeeded', 'hook-failed'],
       },
     },
@@ -478,7 +490,7 @@ describe('hooks', () => {
     },
   );
 
-  scenario('a hook is not run over and over when the Cleaner is changed meanwhile', async (scene) => {
+  scenario('a hook does not run again when the Cleaner is changed meanwhile', async (scene) => {
     const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: before}\n';
     const before = hook('before', { kind: 'ConfigMap', manifest, delete_policies: ['hook-succeeded'] });
     begin(scene);
@@ -504,22 +516,25 @@ describe('hooks', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('a hook that would make rights, or something elsewhere, is refused', async (scene) => {
-    const binding =
-      'apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: root}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n';
-    await given(scene, [hook('root', { kind: 'RoleBinding', manifest: binding })]);
-    expect(await ready(scene)).toMatchObject({
-      reason: 'HelmUninstallFailed',
-      message: expect.stringContaining(
-        'RoleBinding may not be made by a hook; to uninstall without hooks, set',
-      ),
-    });
-    await scene.then.isGone('rolebinding/root');
-    await scene.then.exists('configmap/m');
-  });
+  scenario(
+    'a hook that would create RBAC objects, or objects in other namespaces, is refused',
+    async (scene) => {
+      const binding =
+        'apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: root}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n';
+      await given(scene, [hook('root', { kind: 'RoleBinding', manifest: binding })]);
+      expect(await ready(scene)).toMatchObject({
+        reason: 'HelmUninstallFailed',
+        message: expect.stringContaining(
+          'RoleBinding may not be made by a hook; to uninstall without hooks, set',
+        ),
+      });
+      await scene.then.isGone('rolebinding/root');
+      await scene.then.exists('configmap/m');
+    },
+  );
 });
 
-scenario('hours later nothing of it comes back', async (scene) => {
+scenario('the release stays deleted hours later', async (scene) => {
   begin(scene);
   await scene.given.object([
     installed(configMap('m')),

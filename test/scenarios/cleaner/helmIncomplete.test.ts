@@ -56,7 +56,7 @@ describe('an object of the whole cluster', () => {
       expect(await court.simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  test('is left if the author may not delete it; a right that is granted later completes the uninstall', () =>
+  test('is kept if the author may not delete it; a right that is granted later completes the uninstall', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, ...OWN, 'patch secrets', 'delete persistentvolumes in default');
@@ -81,7 +81,7 @@ describe('an object of the whole cluster', () => {
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
-  test('is left if it belongs to another release, whatever the author may delete', () =>
+  test('is kept if it belongs to another release, whatever the author may delete', () =>
     inCourt({}, async (court) => {
       court.rbac.masters.add(AUTHOR);
       const other = installed(volume('wide'), { name: 'shop', namespace: 'other' });
@@ -310,7 +310,7 @@ describe('an object that the release does not own', () => {
     expect(message).toContain('purgeIncomplete: true');
   });
 
-  scenario('after a failed upgrade, objects of the deployed revision are not forgotten', async (scene) => {
+  scenario('after a failed upgrade, objects of the deployed revision are deleted too', async (scene) => {
     begin(scene);
     const [old, failed] = [document('ConfigMap', 'old'), document('ConfigMap', 'm')];
     await scene.given.object([

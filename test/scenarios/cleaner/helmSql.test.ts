@@ -36,7 +36,7 @@ scenario('keeps the targets too when they belong to a release without a record',
 });
 
 scenario(
-  'takes objects with the policy keep, and of other releases, for no sign of the SQL driver',
+  'does not take objects with the policy keep, or of other releases, for a sign of the SQL driver',
   async (scene) => {
     begin(scene);
     const kept = installed(configMap('kept'));

@@ -90,7 +90,7 @@ describe('a Cleaner that is deleted during a reconcile deletes nothing more', ()
 });
 
 describe('an upgrade during an uninstall', () => {
-  scenario('nothing more is deleted, not even what was about to be', async (scene) => {
+  scenario('nothing more is deleted, not even the next object', async (scene) => {
     await givenRelease(scene, five);
     scene.when.justBefore('delete configmaps m2', async () => {
       await scene.when.user.create(storedRelease({ revision: 2, manifest: manifestOf(five) }));
@@ -113,7 +113,7 @@ describe('an upgrade during an uninstall', () => {
     expect((await ready(scene)).message).toContain('revision 4 appeared');
   });
 
-  scenario('an object that somebody merely changes is read again, and goes', async (scene) => {
+  scenario('an object that another client only changes is read again and deleted', async (scene) => {
     await givenRelease(scene, ['m1']);
     scene.when.justBefore('delete configmaps m1', async () => {
       await scene.when.user.patch('configmap/m1', { data: { v: '2' } });
@@ -123,7 +123,7 @@ describe('an upgrade during an uninstall', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('one that is told to stay at the last moment stays', async (scene) => {
+  scenario('an object that gets the policy keep at the last moment is kept', async (scene) => {
     await givenRelease(scene, ['m1']);
     scene.when.justBefore('delete configmaps m1', async () => {
       const annotations = { 'helm.sh/resource-policy': 'keep' };
@@ -134,47 +134,56 @@ describe('an upgrade during an uninstall', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('what conditions look at is deleted: the release is left, and the Cleaner goes', async (scene) => {
-    await givenBoth(scene);
-    scene.when.justBefore('delete configmaps a', async () => {
-      await scene.when.user.create(storedRelease({ revision: 2, manifest: manifestOf(['m1']) }));
-    });
-    await scene.when.timePasses(minutes(2));
-    await scene.then.isGone('cleaner/c');
-    await scene.then.exists('configmap/m1');
-    await scene.then.exists('secret/sh.helm.release.v1.shop.v2');
-    const told = (await scene.then.events('cleaner/c')).filter(({ reason }) => reason === 'HelmReleaseLeft');
-    expect(told.map(({ note }) => note)).toEqual([expect.stringContaining('revision 2 appeared')]);
-  });
+  scenario(
+    'a target of the conditions is deleted: the release is kept, and the Cleaner is deleted',
+    async (scene) => {
+      await givenBoth(scene);
+      scene.when.justBefore('delete configmaps a', async () => {
+        await scene.when.user.create(storedRelease({ revision: 2, manifest: manifestOf(['m1']) }));
+      });
+      await scene.when.timePasses(minutes(2));
+      await scene.then.isGone('cleaner/c');
+      await scene.then.exists('configmap/m1');
+      await scene.then.exists('secret/sh.helm.release.v1.shop.v2');
+      const told = (await scene.then.events('cleaner/c')).filter(
+        ({ reason }) => reason === 'HelmReleaseLeft',
+      );
+      expect(told.map(({ note }) => note)).toEqual([expect.stringContaining('revision 2 appeared')]);
+    },
+  );
 });
 
 describe('a deletion that has begun', () => {
-  scenario('is not what was going anyway: an edit before the first deletion still counts', async (scene) => {
-    begin(scene);
-    await scene.given.object([
-      configMap('x', undefined, { finalizers: ['example.com/hold'] }),
-      configMap('y'),
-      cleaner({ targets: ['x', 'y'].map((name) => target(name, name, { delete: true })) }),
-    ]);
-    await scene.when.user.delete('configmap/x');
-    const simulation = await scene.simulation();
-    scene.when.serverAnswers('delete configmaps', { drop: 'before' });
-    scene.when.justBefore('delete configmaps', () => simulation.crash());
-    await scene.when.timePasses(hours(1));
-    expect((await statusOf(scene)).deletion?.targets.map(({ name }) => name)).toEqual(['y']);
-    await scene.when.user.patch('cleaner/c', { spec: { ttl: '1000h' } });
-    await scene.when.processRestarts();
-    await scene.when.timePasses(minutes(1));
-    await scene.then.exists('configmap/y');
-    expect(await reasonOf(scene)).toBe('NotExpired');
-  });
+  scenario(
+    'does not include objects that were terminating already: an edit before the first deletion still counts',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('x', undefined, { finalizers: ['example.com/hold'] }),
+        configMap('y'),
+        cleaner({ targets: ['x', 'y'].map((name) => target(name, name, { delete: true })) }),
+      ]);
+      await scene.when.user.delete('configmap/x');
+      const simulation = await scene.simulation();
+      scene.when.serverAnswers('delete configmaps', { drop: 'before' });
+      scene.when.justBefore('delete configmaps', () => simulation.crash());
+      await scene.when.timePasses(hours(1));
+      expect((await statusOf(scene)).deletion?.targets.map(({ name }) => name)).toEqual(['y']);
+      await scene.when.user.patch('cleaner/c', { spec: { ttl: '1000h' } });
+      await scene.when.processRestarts();
+      await scene.when.timePasses(minutes(1));
+      await scene.then.exists('configmap/y');
+      expect(await reasonOf(scene)).toBe('NotExpired');
+    },
+  );
 
   const lost: Readonly<Record<string, (scene: Scene) => void>> = {
-    'it was not noted': ({ when }) => when.serverAnswers(notesBegin, 500),
-    'its answer was lost': ({ when }) => when.serverAnswers('delete configmaps a', { drop: 'after' }),
+    'the deletion was not recorded': ({ when }) => when.serverAnswers(notesBegin, 500),
+    'the answer to the deletion was lost': ({ when }) =>
+      when.serverAnswers('delete configmaps a', { drop: 'after' }),
   };
   for (const [name, happens] of Object.entries(lost))
-    scenario(`is finished after a refusal, though ${name}`, async (scene) => {
+    scenario(`is completed after a refusal, though ${name}`, async (scene) => {
       await givenBoth(scene);
       happens(scene);
       scene.when.serverAnswers('delete configmaps m1', 403, { times: 1 });
@@ -185,57 +194,63 @@ describe('a deletion that has begun', () => {
       await scene.then.isGone('cleaner/c');
     });
 
-  scenario('ends even if somebody removes the record just before the Cleaner goes', async (scene) => {
-    begin(scene);
-    await scene.given.object([
-      configMap('a'),
-      cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })] }),
-    ]);
-    scene.when.justBefore('delete cleaners c', async () => {
-      await scene.when.user.status('cleaner/c', { deletion: null });
-    });
-    await scene.when.timePasses(minutes(10));
-    await scene.then.isGone('cleaner/c');
-  });
+  scenario(
+    'completes even if another client removes the record just before the Cleaner is deleted',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a'),
+        cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })] }),
+      ]);
+      scene.when.justBefore('delete cleaners c', async () => {
+        await scene.when.user.status('cleaner/c', { deletion: null });
+      });
+      await scene.when.timePasses(minutes(10));
+      await scene.then.isGone('cleaner/c');
+    },
+  );
 });
 
-scenario('a failed hook runs again with the next try, though targets are deleted already', async (scene) => {
-  begin(scene);
-  const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: before}\n';
-  const spec = 'spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n';
-  const hook = {
-    name: 'before',
-    kind: 'Job',
-    path: 'shop/templates/before.yaml',
-    manifest: job + spec,
-    events: ['pre-delete'],
-    weight: 0,
-    delete_policies: ['before-hook-creation'],
-  };
-  await scene.given.object([
-    configMap('a'),
-    installed(configMap('m')),
-    storedRelease({ manifest: manifestOf(['m']), hooks: [hook] }),
-    cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })], helm: HELM }),
-  ]);
-  await scene.when.timePasses(minutes(1));
-  const { uid } = (await scene.then.object('job/before')).metadata;
-  const time = formatTime(scene.now());
-  await scene.when.user.status('job/before', {
-    startTime: time,
-    conditions: ['FailureTarget', 'Failed'].map((type) => ({
-      type,
-      status: 'True',
-      lastTransitionTime: time,
-      lastProbeTime: time,
-      reason: 'x',
-    })),
-  });
-  await scene.when.timePasses(minutes(1));
-  expect((await ready(scene)).message).toContain('hook Job/before');
-  await scene.when.timePasses(minutes(6));
-  expect((await scene.then.object('job/before')).metadata.uid).not.toBe(uid);
-});
+scenario(
+  'a failed hook runs again at the next attempt, though targets are deleted already',
+  async (scene) => {
+    begin(scene);
+    const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: before}\n';
+    const spec = 'spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n';
+    const hook = {
+      name: 'before',
+      kind: 'Job',
+      path: 'shop/templates/before.yaml',
+      manifest: job + spec,
+      events: ['pre-delete'],
+      weight: 0,
+      delete_policies: ['before-hook-creation'],
+    };
+    await scene.given.object([
+      configMap('a'),
+      installed(configMap('m')),
+      storedRelease({ manifest: manifestOf(['m']), hooks: [hook] }),
+      cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })], helm: HELM }),
+    ]);
+    await scene.when.timePasses(minutes(1));
+    const { uid } = (await scene.then.object('job/before')).metadata;
+    const time = formatTime(scene.now());
+    await scene.when.user.status('job/before', {
+      startTime: time,
+      conditions: ['FailureTarget', 'Failed'].map((type) => ({
+        type,
+        status: 'True',
+        lastTransitionTime: time,
+        lastProbeTime: time,
+        reason: 'x',
+      })),
+    });
+    await scene.when.timePasses(minutes(1));
+    expect((await ready(scene)).message).toContain('hook Job/before');
+    await scene.when.timePasses(minutes(6));
+    expect((await scene.then.object('job/before')).metadata.uid).not.toBe(uid);
+  },
+);
 
 describe('Events are emitted once, and are correct', () => {
   const told = async ({ then }: Scene) =>
@@ -243,20 +258,28 @@ describe('Events are emitted once, and are correct', () => {
       .filter(({ reason }) => reason === 'HelmReleaseUninstalled')
       .map(({ note, series }) => [note, series?.count]);
 
-  scenario('how many objects of the release are gone, after as many tries as it takes', async (scene) => {
-    await givenRelease(scene, ['m1', 'm2']);
-    scene.when.serverAnswers('delete configmaps m2', 500, { times: 1 });
-    await scene.when.timePasses(minutes(2));
-    expect(await told(scene)).toEqual([['the release shop was uninstalled, 2 objects are gone', undefined]]);
-  });
+  scenario(
+    'report the number of deleted objects of the release, after any number of attempts',
+    async (scene) => {
+      await givenRelease(scene, ['m1', 'm2']);
+      scene.when.serverAnswers('delete configmaps m2', 500, { times: 1 });
+      await scene.when.timePasses(minutes(2));
+      expect(await told(scene)).toEqual([
+        ['the release shop was uninstalled, 2 objects are gone', undefined],
+      ]);
+    },
+  );
 
-  scenario('that it was uninstalled, however often the Cleaner itself is refused', async (scene) => {
-    await givenRelease(scene, ['m1']);
-    scene.when.serverAnswers('delete cleaners c', 403, { times: 1000 });
-    await scene.when.timePasses(hours(1));
-    expect(await told(scene)).toEqual([['the release shop was uninstalled, 1 object is gone', undefined]]);
-    await scene.when.faultsEnd();
-    await scene.when.timePasses(hours(1));
-    await scene.then.isGone('cleaner/c');
-  });
+  scenario(
+    'report the uninstall once, however often the deletion of the Cleaner is refused',
+    async (scene) => {
+      await givenRelease(scene, ['m1']);
+      scene.when.serverAnswers('delete cleaners c', 403, { times: 1000 });
+      await scene.when.timePasses(hours(1));
+      expect(await told(scene)).toEqual([['the release shop was uninstalled, 1 object is gone', undefined]]);
+      await scene.when.faultsEnd();
+      await scene.when.timePasses(hours(1));
+      await scene.then.isGone('cleaner/c');
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, target } from './kit.ts';
 import { restartWith } from './many.ts';
 
-scenario('26. a thousand waiting Cleaners: those that wait cost nothing, those that are due run', (scene) =>
+scenario('26. a thousand waiting Cleaners: waiting ones cost no request, due ones run', (scene) =>
   restartWith(scene, 1000),
 );
 

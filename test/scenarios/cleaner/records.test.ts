@@ -64,7 +64,7 @@ describe('a record that Lapse did not write is discarded', () => {
       );
     }));
 
-  scenario('a genuine one to which a target was added', async (scene) => {
+  scenario('a genuine record to which a target was added is discarded', async (scene) => {
     const record = await givenRecord(scene);
     const other = await scene.then.object('configmap/other');
     const targets = [...record.targets, recorded(other)];
@@ -74,7 +74,7 @@ describe('a record that Lapse did not write is discarded', () => {
     await scene.then.exists('configmap/other');
   });
 
-  scenario('a genuine one of another Cleaner', async (scene) => {
+  scenario('a genuine record of another Cleaner is discarded', async (scene) => {
     const record = await givenRecord(scene);
     await scene.when.user.delete('cleaner/c');
     await scene.given.object(waiting());

@@ -189,9 +189,9 @@ describe('authors', () => {
       ['get configmaps', 'watch configmaps'],
       'may not delete configmaps',
     ],
-    ['to look at what they may not read', {}, ['delete configmaps'], 'may not get configmaps'],
+    ['to read targets they may not get', {}, ['delete configmaps'], 'may not get configmaps'],
     [
-      'to look at all of what they may not list',
+      'to read targets they may not list',
       { targets: [target('a', { x: 'y' }, { include: true })] },
       ['get configmaps'],
       'may not list configmaps',
@@ -478,7 +478,7 @@ describe('attacks', () => {
   });
 
   scenario(
-    '3. a forged release deletes nothing that Helm did not stamp, and makes nothing',
+    '3. a forged release deletes nothing that lacks the labels and annotations of Helm, and creates nothing',
     async (scene) => {
       begin(scene);
       const hook = {
@@ -507,20 +507,17 @@ describe('attacks', () => {
     },
   );
 
-  scenario(
-    '3. a Secret that merely wears the labels of a release is neither read nor purged',
-    async (scene) => {
-      begin(scene);
-      await scene.given.object([
-        secret('database', { release: 'x' }, { labels: { name: 'shop', owner: 'helm' } }),
-        installed(configMap('m')),
-        storedRelease({ manifest: document('ConfigMap', 'm') }),
-        cleaner({ ttl: '0s', helm: { release: 'shop', delete: true } }),
-      ]);
-      await scene.then.isGone('cleaner/c');
-      await scene.then.exists('secret/database');
-    },
-  );
+  scenario('3. a Secret that only has the labels of a release is neither read nor purged', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      secret('database', { release: 'x' }, { labels: { name: 'shop', owner: 'helm' } }),
+      installed(configMap('m')),
+      storedRelease({ manifest: document('ConfigMap', 'm') }),
+      cleaner({ ttl: '0s', helm: { release: 'shop', delete: true } }),
+    ]);
+    await scene.then.isGone('cleaner/c');
+    await scene.then.exists('secret/database');
+  });
 
   scenario('4. a decision preset in status when it is created has no effect', async (scene) => {
     begin(scene);
@@ -549,7 +546,7 @@ describe('attacks', () => {
   });
 
   scenario(
-    "4. a record that speaks of rights is nobody's decision, even from a holder of cleaners/status",
+    '4. a record that claims rights is not executed, even from a holder of cleaners/status',
     async (scene) => {
       begin(scene);
       const role = {
@@ -583,7 +580,7 @@ describe('attacks', () => {
   );
 
   scenario(
-    '6. a second for a period is one write a second at most, and troubles are told once',
+    '6. a period of one second causes at most one write per second, and problems are reported once',
     async (scene) => {
       begin(scene);
       await scene.given.object([

@@ -87,7 +87,7 @@ describe('the YAML of the proposal, unchanged', () => {
     revision(name, { routes: 'sfj-a,preview-b', since: ago(400), namespace: 'faststore-proxy' });
 
   scenario(
-    '5. lower-case kinds are those of the group they name; release, services and Cleaner go',
+    '5. lower-case kinds are those of the group they name; release, services and Cleaner are deleted',
     async (scene) => {
       await faststore(scene, [idle('sfj-commit--account-00001'), idle('sfj-commit--account-00002')]);
       expect(await reasonOf(scene, SEED_REF)).toBe('NotExpired');
@@ -107,7 +107,7 @@ describe('the YAML of the proposal, unchanged', () => {
     },
   );
 
-  scenario('5. while it waits, status names what the targets are', async (scene) => {
+  scenario('5. while it waits, status names the resolved targets', async (scene) => {
     const busy = revision('sfj-commit--account-00001', {
       routes: 'www',
       since: ago(400),
@@ -155,25 +155,25 @@ describe('the condition of the proposal', () => {
 
   scenario.each<[RevisionGiven[], boolean]>(
     {
-      '6. routed by somebody else: stays': [[{ routes: 'www', since: ago(500) }], false],
-      '6. active: stays': [[{ routes: 'sfj-a', active: 'True', since: ago(500) }], false],
-      '6. idle since lately: stays': [[{ routes: 'sfj-a', since: ago(10) }], false],
-      '6. idle for long: goes': [[{ routes: 'sfj-a', since: ago(361) }], true],
-      '6. many idle for long: goes': [
+      '6. routed by another service: kept': [[{ routes: 'www', since: ago(500) }], false],
+      '6. active: kept': [[{ routes: 'sfj-a', active: 'True', since: ago(500) }], false],
+      '6. idle for a short time: kept': [[{ routes: 'sfj-a', since: ago(10) }], false],
+      '6. idle for a long time: deleted': [[{ routes: 'sfj-a', since: ago(361) }], true],
+      '6. many, all idle for a long time: deleted': [
         [
           { routes: 'sfj-a', since: ago(361) },
           { routes: 'preview-b', since: ago(999) },
         ],
         true,
       ],
-      '6. one of many routed: stays': [
+      '6. one of many routed: kept': [
         [
           { routes: 'sfj-a', since: ago(361) },
           { routes: 'sfj-a,www', since: ago(999) },
         ],
         false,
       ],
-      '8. no revisions at all: the list is empty, and it goes': [[], true],
+      '8. no revisions at all: the list is empty, and the service is deleted': [[], true],
     },
     async (scene, [given, goes]) => {
       await judge(scene, SEED_CONDITION, given);
@@ -186,7 +186,7 @@ describe('the condition of the proposal', () => {
   );
 
   scenario(
-    '7. without the routes annotation it is an error: told, retried at the period, and nothing is deleted',
+    '7. a missing routes annotation is an error: reported, retried at the period, and nothing is deleted',
     async (scene) => {
       await judge(scene, SEED_CONDITION, [{ since: ago(999) }]);
       expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'ConditionError' });
@@ -200,7 +200,7 @@ describe('the condition of the proposal', () => {
     },
   );
 
-  scenario('7. the guarded form deletes', async (scene) => {
+  scenario('7. the form with a guard deletes', async (scene) => {
     await judge(scene, GUARDED_CONDITION, [{ since: ago(999) }]);
     await scene.then.isGone('configmap/a');
   });
@@ -216,27 +216,30 @@ describe('targets that do not exist', () => {
       ...more,
     });
 
-  scenario('9. an included one: told, and looked at when it comes, not at the period', async (scene) => {
-    begin(scene);
-    await scene.given.object(
-      waiting({ targets: [target('a', 'a', { include: true }), target('b', 'a', { delete: true })] }),
-    );
-    expect(await ready(scene)).toMatchObject({
-      status: 'False',
-      reason: 'TargetNotFound',
-      message: 'ConfigMap a (a) does not exist',
-    });
-    await scene.when.timePasses(minutes(10));
-    await scene.when.user.apply(configMap('a'));
-    expect(await reasonOf(scene)).toBe('WaitingForConditions');
-    await scene.when.user.delete('configmap/a');
-    expect(await reasonOf(scene)).toBe('TargetNotFound');
-    await scene.when.user.apply(configMap('a', { done: 'yes' }));
-    await scene.then.isGone('configmap/a');
-    await scene.then.isGone('cleaner/c');
-  });
+  scenario(
+    '9. a missing included target is reported, and evaluated when it appears, not at the period',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object(
+        waiting({ targets: [target('a', 'a', { include: true }), target('b', 'a', { delete: true })] }),
+      );
+      expect(await ready(scene)).toMatchObject({
+        status: 'False',
+        reason: 'TargetNotFound',
+        message: 'ConfigMap a (a) does not exist',
+      });
+      await scene.when.timePasses(minutes(10));
+      await scene.when.user.apply(configMap('a'));
+      expect(await reasonOf(scene)).toBe('WaitingForConditions');
+      await scene.when.user.delete('configmap/a');
+      expect(await reasonOf(scene)).toBe('TargetNotFound');
+      await scene.when.user.apply(configMap('a', { done: 'yes' }));
+      await scene.then.isGone('configmap/a');
+      await scene.then.isGone('cleaner/c');
+    },
+  );
 
-  scenario('10. one that conditions do not see never blocks', async (scene) => {
+  scenario('10. a missing target that conditions do not read never blocks', async (scene) => {
     begin(scene);
     await scene.given.object([
       configMap('b'),
@@ -249,7 +252,7 @@ describe('targets that do not exist', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('11. when everything is gone already, the Cleaner goes, with one Event', async (scene) => {
+  scenario('11. when all targets are gone already, the Cleaner is deleted, with one Event', async (scene) => {
     begin(scene);
     await scene.given.object(
       cleaner({
@@ -277,7 +280,7 @@ describe('targets that do not exist', () => {
   const widgets = widgetsOf('example.com');
 
   scenario(
-    '12. a kind that is not served: told, and found when its definition comes, without a restart',
+    '12. a kind that is not served is reported, and found when its CRD is created, without a restart',
     async (scene) => {
       begin(scene);
       await scene.given.object([configMap('b'), onWidget]);
@@ -290,37 +293,34 @@ describe('targets that do not exist', () => {
     },
   );
 
-  scenario(
-    '12. discovery that lags behind a definition is asked again, soon and not for ever',
-    async (scene) => {
-      begin(scene);
-      await scene.given.object([configMap('b'), onWidget]);
-      await scene.when.timePasses(seconds(20));
-      // The CRD exists, but its kind is not served for some seconds.
-      const hidden = {
-        ...widgets,
-        spec: {
-          ...widgets.spec,
-          versions: [
-            { ...widgets.spec.versions[0]!, served: false },
-            { ...widgets.spec.versions[0]!, name: 'v0', served: false, storage: false },
-          ],
-        },
-      };
-      await scene.when.user.apply(hidden);
-      const looks = async () => (await scene.simulation()).passes.length;
-      const before = await looks();
-      await scene.when.timePasses(seconds(30));
-      expect((await looks()) - before).toBeGreaterThanOrEqual(4);
-      await scene.when.timePasses(minutes(10));
-      const later = await looks();
-      expect(later - before).toBeLessThan(14);
-      await scene.when.user.apply(widgets);
-      expect(await reasonOf(scene)).toBe('WaitingForConditions');
-    },
-  );
+  scenario('12. discovery that lags behind a CRD is retried soon, but not for ever', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('b'), onWidget]);
+    await scene.when.timePasses(seconds(20));
+    // The CRD exists, but its kind is not served for some seconds.
+    const hidden = {
+      ...widgets,
+      spec: {
+        ...widgets.spec,
+        versions: [
+          { ...widgets.spec.versions[0]!, served: false },
+          { ...widgets.spec.versions[0]!, name: 'v0', served: false, storage: false },
+        ],
+      },
+    };
+    await scene.when.user.apply(hidden);
+    const looks = async () => (await scene.simulation()).passes.length;
+    const before = await looks();
+    await scene.when.timePasses(seconds(30));
+    expect((await looks()) - before).toBeGreaterThanOrEqual(4);
+    await scene.when.timePasses(minutes(10));
+    const later = await looks();
+    expect(later - before).toBeLessThan(14);
+    await scene.when.user.apply(widgets);
+    expect(await reasonOf(scene)).toBe('WaitingForConditions');
+  });
 
-  scenario('12. while deleting, a kind that is gone has no objects', async (scene) => {
+  scenario('12. during a deletion, a kind that no longer exists has no objects', async (scene) => {
     begin(scene);
     await scene.given.object(widgets);
     await scene.given.object([configMap('b'), widgetOf(widgets, 'w')]);
@@ -340,7 +340,7 @@ describe('targets that do not exist', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('14. objects of another namespace with the same name and labels are untouched', async (scene) => {
+  scenario('14. objects of another namespace with the same name and labels are kept', async (scene) => {
     begin(scene);
     await scene.given.object([
       namespaceOf('elsewhere'),
@@ -410,7 +410,7 @@ describe('13. specs that have no meaning', () => {
     'a negative period': { targets: [target('a', 'a', { delete: true })], retry: { period: '-1h' } },
     'a negative TTL': { ttl: '-1s', targets: [target('a', 'a', { delete: true })] },
     'a TTL in days': { ttl: '2d', targets: [target('a', 'a', { delete: true })] },
-    'a release that is none': {
+    'an invalid release name': {
       helm: { release: 'Not_A_Release', delete: true },
       targets: [target('a', 'a', { delete: true })],
     },
@@ -455,7 +455,7 @@ describe('13. specs that have no meaning', () => {
     expect((await statusOf(scene)).nextScheduledEvaluation).toBeUndefined();
   });
 
-  scenario('a refusal shows the value that is wrong, or says that there is none', async (scene) => {
+  scenario('a refusal shows the invalid value, or says that it is missing', async (scene) => {
     begin(scene);
     const refusal = scene.when.user.apply(
       cleaner({
@@ -481,7 +481,7 @@ describe('conditions', () => {
     });
 
   scenario(
-    '17. one true, one an error: both are reported, and it is looked at again at the period',
+    '17. one true, one an error: both are reported, and the next evaluation is at the period',
     async (scene) => {
       begin(scene);
       await scene.given.object([configMap('a'), judging(['true', 'a.spec.nothing == 1'])]);
@@ -493,7 +493,7 @@ describe('conditions', () => {
     },
   );
 
-  scenario('19. whole numbers of JSON are whole numbers', async (scene) => {
+  scenario('19. JSON integers stay integers', async (scene) => {
     begin(scene);
     const deployment = {
       apiVersion: 'apps/v1',

@@ -20,30 +20,27 @@ const evaluations = async (scene: Scene): Promise<number> => {
 };
 
 describe('the TTL', () => {
-  scenario(
-    '1. before it is over nothing is asked about targets, and status says when it will be',
-    async (scene) => {
-      begin(scene);
-      await scene.given.object([
-        configMap('a'),
-        cleaner({
-          targets: [target('a', 'a', { delete: true, include: true })],
-          conditions: ['true'],
-          retry: { period: '5m' },
-        }),
-      ]);
-      expect(await reasonOf(scene)).toBe('NotExpired');
-      await scene.when.timePasses(millis(hours(1) - 1));
-      expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(1)));
-      expect(askedAboutTargets(scene)).toEqual([]);
-      await scene.then.exists('configmap/a');
-      await scene.when.timePasses(millis(1));
-      await scene.then.isGone('configmap/a');
-      await scene.then.isGone('cleaner/c');
-    },
-  );
+  scenario('1. before the TTL expires no target is read, and status shows the deadline', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner({
+        targets: [target('a', 'a', { delete: true, include: true })],
+        conditions: ['true'],
+        retry: { period: '5m' },
+      }),
+    ]);
+    expect(await reasonOf(scene)).toBe('NotExpired');
+    await scene.when.timePasses(millis(hours(1) - 1));
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(1)));
+    expect(askedAboutTargets(scene)).toEqual([]);
+    await scene.then.exists('configmap/a');
+    await scene.when.timePasses(millis(1));
+    await scene.then.isGone('configmap/a');
+    await scene.then.isGone('cleaner/c');
+  });
 
-  scenario('3. edited shorter and longer, it is scheduled anew', async (scene) => {
+  scenario('3. an edit of the TTL to shorter and longer reschedules the deletion', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
     await scene.when.user.patch('cleaner/c', { spec: { ttl: '10h' } });
@@ -60,7 +57,7 @@ describe('the TTL', () => {
   });
 
   scenario(
-    '4. thirty days do not fire at once; a text that is no duration concerns its own Cleaner only',
+    '4. thirty days do not fire at once; an invalid duration affects only its own Cleaner',
     async (scene) => {
       begin(scene);
       await scene.given.object([
@@ -108,7 +105,7 @@ describe('changes of objects that conditions read', () => {
   };
 
   scenario(
-    '15. a change of a resolved target is looked at within the second; others of its kind wake nobody',
+    '15. a change of a resolved target is evaluated within a second; other objects of its kind trigger nothing',
     async (scene) => {
       await watching(scene);
       await scene.when.timePasses(seconds(10));
@@ -128,7 +125,7 @@ describe('changes of objects that conditions read', () => {
     },
   );
 
-  scenario('16. so are objects that come, go, and are relabelled in and out', async (scene) => {
+  scenario('16. so are objects that are created, deleted, and relabelled in and out', async (scene) => {
     await watching(scene);
     const counts = async () => ((await statusOf(scene)).resolvedTargetCount ?? 0) - 1;
     expect(await counts()).toBe(1);
@@ -143,48 +140,51 @@ describe('changes of objects that conditions read', () => {
     expect((await statusOf(scene)).resolvedTargets).toEqual(['other.configmaps/v1', 'single.configmaps/v1']);
   });
 
-  scenario('watches begin with the TTL, are shared, and end with the last who needs them', async (scene) => {
-    begin(scene);
-    const looking = (name: string, ttl: string) =>
-      cleaner(
-        {
-          ttl,
-          targets: [target('a', 'a', { include: true })],
-          conditions: ['false'],
-          retry: { period: '9h' },
-        },
-        { name },
-      );
-    await scene.given.object([
-      configMap('a'),
-      looking('one', '1h'),
-      looking('two', '2h'),
-      looking('three', '100h'),
-    ]);
-    const watches = () => scene.then.requests('watch configmaps').length;
-    const lists = () => scene.then.requests('list configmaps').length;
-    expect(watches()).toBe(0);
-    await scene.when.timePasses(hours(3));
-    expect([lists(), watches()]).toEqual([1, 1]);
-    const { passes } = await scene.simulation();
-    const before = passes.length;
-    await scene.when.user.patch('configmap/a', { data: { x: '1' } });
-    // Exactly those whose TTL has expired.
-    expect(
-      passes
-        .slice(before)
-        .map(({ key }) => key)
-        .sort(),
-    ).toEqual(['default/one', 'default/two']);
-    await scene.when.user.delete('cleaner/one');
-    await scene.when.user.delete('cleaner/two');
-    const later = passes.length;
-    await scene.when.user.patch('configmap/a', { data: { x: '2' } });
-    expect(passes.length).toBe(later);
-    expect([lists(), watches()]).toEqual([1, 1]);
-  });
+  scenario(
+    'watches start at the TTL, are shared, and stop with the last Cleaner that needs them',
+    async (scene) => {
+      begin(scene);
+      const looking = (name: string, ttl: string) =>
+        cleaner(
+          {
+            ttl,
+            targets: [target('a', 'a', { include: true })],
+            conditions: ['false'],
+            retry: { period: '9h' },
+          },
+          { name },
+        );
+      await scene.given.object([
+        configMap('a'),
+        looking('one', '1h'),
+        looking('two', '2h'),
+        looking('three', '100h'),
+      ]);
+      const watches = () => scene.then.requests('watch configmaps').length;
+      const lists = () => scene.then.requests('list configmaps').length;
+      expect(watches()).toBe(0);
+      await scene.when.timePasses(hours(3));
+      expect([lists(), watches()]).toEqual([1, 1]);
+      const { passes } = await scene.simulation();
+      const before = passes.length;
+      await scene.when.user.patch('configmap/a', { data: { x: '1' } });
+      // Exactly those whose TTL has expired.
+      expect(
+        passes
+          .slice(before)
+          .map(({ key }) => key)
+          .sort(),
+      ).toEqual(['default/one', 'default/two']);
+      await scene.when.user.delete('cleaner/one');
+      await scene.when.user.delete('cleaner/two');
+      const later = passes.length;
+      await scene.when.user.patch('configmap/a', { data: { x: '2' } });
+      expect(passes.length).toBe(later);
+      expect([lists(), watches()]).toEqual([1, 1]);
+    },
+  );
 
-  scenario('a watch that is forbidden: the period only, and status says so', async (scene) => {
+  scenario('a forbidden watch: evaluated at the period only, and status says so', async (scene) => {
     begin(scene);
     await scene.given.object(configMap('a'));
     const forever = { times: Number.POSITIVE_INFINITY };
@@ -244,7 +244,7 @@ describe('retry.monotonic', () => {
       ...more,
     });
 
-  scenario('21. a flip in fifteen days is found, and nothing is evaluated in between', async (scene) => {
+  scenario('21. a flip in fifteen days is computed, and nothing is evaluated in between', async (scene) => {
     begin(scene);
     await scene.given.object([configMap('a'), monotonic(flipAfter(millis(15 * DAY)))]);
     expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(15 * DAY)));
@@ -258,7 +258,7 @@ describe('retry.monotonic', () => {
   });
 
   scenario(
-    '21. with cleaner.maxSleep it is looked at once a day, and status shows the time found',
+    '21. with cleaner.maxSleep it is evaluated once a day, and status shows the computed time',
     async (scene) => {
       begin(scene, { maxSleep: '24h' });
       await scene.given.object([configMap('a'), monotonic(flipAfter(millis(3 * DAY)))]);
@@ -290,7 +290,7 @@ describe('retry.monotonic', () => {
   // Hours as numbers: the engine cannot compute the time, so it has to search and rely on the assertion.
   const hour = `int((time - timestamp("${timeAt(millis(0))}")).getHours())`;
 
-  scenario('23. an assertion that does not hold is noticed: an Event, and the period', async (scene) => {
+  scenario('23. a wrong assertion is detected: an Event, and evaluation at the period', async (scene) => {
     begin(scene);
     const sometimes = `int(time) / 3600 % 2 == 1`;
     await scene.given.object([
@@ -303,23 +303,20 @@ describe('retry.monotonic', () => {
     expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(5)));
   });
 
-  scenario(
-    '23. a window that the search cannot see is missed, and nothing is deleted early',
-    async (scene) => {
-      begin(scene);
-      const window = `(${hour} >= 12 && ${hour} < 18) || ${hour} >= 9600`;
-      await scene.given.object([configMap('a'), monotonic(window)]);
-      await scene.when.timePasses(hours(10));
-      await scene.then.exists('configmap/a');
-      const deletions = () => scene.then.requests('delete configmaps');
-      expect(deletions()).toEqual([]);
-      await scene.when.timePasses(hours(9600));
-      await scene.then.isGone('configmap/a');
-      expect(deletions()).toHaveLength(1);
-    },
-  );
+  scenario('23. a window that the search misses passes, and nothing is deleted early', async (scene) => {
+    begin(scene);
+    const window = `(${hour} >= 12 && ${hour} < 18) || ${hour} >= 9600`;
+    await scene.given.object([configMap('a'), monotonic(window)]);
+    await scene.when.timePasses(hours(10));
+    await scene.then.exists('configmap/a');
+    const deletions = () => scene.then.requests('delete configmaps');
+    expect(deletions()).toEqual([]);
+    await scene.when.timePasses(hours(9600));
+    await scene.then.isGone('configmap/a');
+    expect(deletions()).toHaveLength(1);
+  });
 
-  scenario('23. a change of a target throws the time away', async (scene) => {
+  scenario('23. a change of a target discards the computed time', async (scene) => {
     begin(scene);
     const condition = `has(a.data) && "at" in a.data && time > timestamp(a.data.at)`;
     await scene.given.object([
@@ -338,7 +335,7 @@ describe('retry.monotonic', () => {
 });
 
 describe('restarts', () => {
-  scenario('26. waiting Cleaners cost nothing, those that are due run', (scene) => restartWith(scene, 20));
+  scenario('26. waiting Cleaners cost no request, due ones run', (scene) => restartWith(scene, 20));
 
   scenario('26. only the leader acts', async (scene) => {
     begin(scene);

@@ -19,7 +19,7 @@ const reads = ({ then }: Scene): number =>
   then.requests(({ verb, resource }) => verb === 'get' && resource === 'cleaners').length;
 
 describe('at the end of its TTL a Cleaner is read from the API server', () => {
-  scenario('once, and not before', async (scene) => {
+  scenario('once, and not earlier', async (scene) => {
     await givenWaiting(scene);
     await scene.when.timePasses(minutes(59));
     expect(reads(scene)).toBe(0);
@@ -29,7 +29,7 @@ describe('at the end of its TTL a Cleaner is read from the API server', () => {
     expect(reads(scene)).toBe(1);
   });
 
-  scenario('so a TTL that was extended is kept, though the watch has not delivered it', async (scene) => {
+  scenario('so an extended TTL applies, though the watch has not delivered it', async (scene) => {
     await givenWaiting(scene);
     scene.when.cachesAreStale();
     await scene.when.user.patch('cleaner/c', { spec: { ttl: '10h' } });
@@ -42,28 +42,34 @@ describe('at the end of its TTL a Cleaner is read from the API server', () => {
     await scene.then.isGone('configmap/a');
   });
 
-  scenario('so a Cleaner that a user deleted, unseen by the watch, deletes nothing', async (scene) => {
-    await givenWaiting(scene);
-    scene.when.cachesAreStale();
-    await scene.when.user.delete('cleaner/c');
-    await scene.when.timePasses(hours(2));
-    await scene.when.cachesCatchUp();
-    await scene.then.exists('configmap/a');
-  });
+  scenario(
+    'so a Cleaner that a user deleted deletes nothing, though the watch has not delivered it',
+    async (scene) => {
+      await givenWaiting(scene);
+      scene.when.cachesAreStale();
+      await scene.when.user.delete('cleaner/c');
+      await scene.when.timePasses(hours(2));
+      await scene.when.cachesCatchUp();
+      await scene.then.exists('configmap/a');
+    },
+  );
 
-  scenario('so another Cleaner of its name, unseen by the watch, has its own TTL', async (scene) => {
-    await givenWaiting(scene);
-    scene.when.cachesAreStale();
-    await scene.when.user.delete('cleaner/c');
-    await scene.when.user.apply(cleaner({ ttl: '5h', targets }));
-    await scene.when.timePasses(hours(2));
-    await scene.when.cachesCatchUp();
-    await scene.then.exists('configmap/a');
-    await scene.when.timePasses(hours(3));
-    await scene.then.isGone('configmap/a');
-  });
+  scenario(
+    'so another Cleaner of the same name has its own TTL, though the watch has not delivered it',
+    async (scene) => {
+      await givenWaiting(scene);
+      scene.when.cachesAreStale();
+      await scene.when.user.delete('cleaner/c');
+      await scene.when.user.apply(cleaner({ ttl: '5h', targets }));
+      await scene.when.timePasses(hours(2));
+      await scene.when.cachesCatchUp();
+      await scene.then.exists('configmap/a');
+      await scene.when.timePasses(hours(3));
+      await scene.then.isGone('configmap/a');
+    },
+  );
 
-  scenario('and read again when the API server does not answer', async (scene) => {
+  scenario('and is read again when the API server does not answer', async (scene) => {
     await givenWaiting(scene);
     scene.when.serverAnswers(({ verb, resource }) => verb === 'get' && resource === 'cleaners', 500, {
       times: 5,
@@ -87,7 +93,7 @@ scenario('conditions of other writers in status survive the wait and the first e
   expect((await statusOf(scene)).conditions).toContainEqual(audited);
 });
 
-scenario('a replica that leads again deletes on time what waited meanwhile', async (scene) => {
+scenario('a replica that becomes leader again deletes on time what was waiting meanwhile', async (scene) => {
   await givenWaiting(scene);
   await scene.when.leadershipIsLost();
   await scene.when.timePasses(minutes(30));

@@ -8,7 +8,7 @@ import { readyOf } from '../requests/kit.ts';
 import { capturedObjects, checkpointOf, FAMILIES, manifests, manifestWorld, names, REF } from './kit.ts';
 
 requestScenario(
-  'objects are captured, and go with the request',
+  'objects are captured, and the checkpoint is deleted with the request',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given, { families: FAMILIES });
     await when.user.apply(manifests());

@@ -44,7 +44,7 @@ async function live(
 }
 
 requestScenario(
-  'everything that objects hold, beyond 2^53, Unicode and binary, is captured exactly',
+  'all contents of objects, beyond 2^53, Unicode and binary, are captured exactly',
   async (scene) => {
     const { given, when, then, simulation } = scene;
     const objects = [
@@ -125,21 +125,16 @@ test('objects of any contents are unchanged after capture and decoding', async (
   });
 });
 
-requestScenario(
-  'a kind may be called like a failure, and is captured',
-  async ({ given, when, then, simulation }) => {
-    const odd = structuredClone(widgets);
-    odd.metadata.name = 'failures.example.com';
-    odd.spec.names = { kind: 'failure', plural: 'failures', singular: 'failure', listKind: 'failureList' };
-    const object = { ...widget('odd', { reason: 'none' }), kind: 'failure' };
-    await manifestWorld(given, { objects: [odd, object] });
-    await when.user.apply(manifests('before', [target('failure', 'odd', 'example.com/v1')]));
-    expect(await readyOf(then, REF)).toBe('True Completed');
-    expect(names(await capturedObjects(await simulation(), await checkpointOf(then)))).toEqual([
-      'failure odd',
-    ]);
-  },
-);
+requestScenario('a kind named failure is captured', async ({ given, when, then, simulation }) => {
+  const odd = structuredClone(widgets);
+  odd.metadata.name = 'failures.example.com';
+  odd.spec.names = { kind: 'failure', plural: 'failures', singular: 'failure', listKind: 'failureList' };
+  const object = { ...widget('odd', { reason: 'none' }), kind: 'failure' };
+  await manifestWorld(given, { objects: [odd, object] });
+  await when.user.apply(manifests('before', [target('failure', 'odd', 'example.com/v1')]));
+  expect(await readyOf(then, REF)).toBe('True Completed');
+  expect(names(await capturedObjects(await simulation(), await checkpointOf(then)))).toEqual(['failure odd']);
+});
 
 requestScenario('redacted: no value of a Secret is stored', async ({ given, when, then, simulation }) => {
   await manifestWorld(given, { configuration: { capture: { secrets: 'redact' } } });
@@ -150,7 +145,7 @@ requestScenario('redacted: no value of a Secret is stored', async ({ given, when
 });
 
 requestScenario(
-  'the profile clean leaves out; when nothing is left, one empty chunk',
+  'the profile clean leaves objects out; if none is left, there is one empty chunk',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given, {
       configuration: { capture: { profile: 'clean' } },
@@ -168,7 +163,7 @@ const TEN = Array.from({ length: 10 }, (_, i) => configMap(`c${i}`, { x: noise(1
 const OF_TEN = TEN.map(({ metadata }) => target('ConfigMap', metadata.name!));
 
 requestScenario(
-  '10 MB in 10 ConfigMaps: contiguous chunks, right totals; killed in the middle it goes on',
+  '10 MB in 10 ConfigMaps: contiguous chunks and correct totals; the capture resumes after a crash',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given, { objects: TEN });
     let chunks = 0;
@@ -205,7 +200,7 @@ requestScenario(
 );
 
 requestScenario(
-  'settings that changed in between: Interrupted, never a mixture',
+  'settings that changed during a capture: Interrupted, never a mixture',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given, { objects: TEN.slice(0, 2) });
     when.serverAnswers('create manifestcheckpointcontentchunks', { hang: 'after' });
@@ -266,7 +261,7 @@ test('a chunk that another client tampered with is never trusted and never cause
 });
 
 requestScenario(
-  'kinds: what is refused, what cannot be changed, what is shown',
+  'kinds: refused specs, immutable fields, and printed columns',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     const bare = (spec: object) => ({ ...manifests('x'), spec }) as ManifestCaptureRequest;

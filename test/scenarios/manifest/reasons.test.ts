@@ -62,7 +62,7 @@ async function foreignCheckpoint({ simulation }: Scene): Promise<void> {
 }
 
 const rows: Record<string, Row> = {
-  'Completed: the checkpoint is named, and when it ends': {
+  'Completed: the message names the checkpoint and when it is deleted': {
     ends: 'True Completed',
     says: /^ManifestCheckpoint mcp-\w{16} has 2 objects; it ends when this request is deleted/,
     leaves: 'checkpoint',
@@ -72,7 +72,7 @@ const rows: Record<string, Row> = {
     ends: 'False NotFound',
     says: /^v1 ConfigMap default\/none does not exist$/,
   },
-  'RBACDenied: we may not read it': {
+  'RBACDenied: Lapse may not read the target': {
     fault: ['get configmaps', 403],
     ends: 'False RBACDenied',
     says: /^reading v1 ConfigMap default\/a: /,
@@ -83,7 +83,7 @@ const rows: Record<string, Row> = {
     ends: 'False RBACDenied',
     says: /has no verified author; delete it and create it again while the Lapse webhook is running$/,
   },
-  'InvalidTarget: something outside of all namespaces': {
+  'InvalidTarget: a cluster-scoped object': {
     targets: [target('Node', 'n1')],
     unseen: true,
     ends: 'False InvalidTarget',
@@ -95,13 +95,13 @@ const rows: Record<string, Row> = {
     ends: 'False ObjectTooLarge',
     says: /^v1 ConfigMap default\/huge is too large for a checkpoint: compressed it has \d+ bytes, a chunk holds 786432$/,
   },
-  'ChunkConflict: a chunk of our name holds something else': {
+  'ChunkConflict: a chunk of this name has other contents': {
     before: ['create manifestcheckpointcontentchunks', (scene) => foreignChunk(scene, () => {})],
     ends: 'False ChunkConflict',
     says: /-0 exists and is not ours: it holds something else/,
     leaves: 'checkpoint',
   },
-  'ChunkConflict: a chunk of our name is somebody else’s': {
+  'ChunkConflict: a chunk of this name belongs to another checkpoint': {
     before: [
       'create manifestcheckpointcontentchunks',
       (scene) => foreignChunk(scene, (chunk) => delete chunk.metadata.ownerReferences),
@@ -110,7 +110,7 @@ const rows: Record<string, Row> = {
     says: /it is owned by nobody/,
     leaves: 'checkpoint',
   },
-  'OwnershipConflict: a checkpoint of our name is somebody else’s': {
+  'OwnershipConflict: a checkpoint of this name belongs to another request': {
     before: ['create manifestcheckpoints', foreignCheckpoint],
     ends: 'False OwnershipConflict',
     says: /is of the request with uid other/,
@@ -122,7 +122,7 @@ const rows: Record<string, Row> = {
     says: /ManifestCheckpoint mcp-\w+ was refused: no/,
     leaves: 'keeper',
   },
-  'Failed: a chunk is too much for the server': {
+  'Failed: a chunk is too large for the server': {
     fault: [
       'create manifestcheckpointcontentchunks',
       { answer: 413, reason: 'RequestEntityTooLarge', message: 'no' },
@@ -166,7 +166,7 @@ requestScenario.each(rows, async (scene, row) => {
 });
 
 requestScenario(
-  'Interrupted: what an earlier attempt left is of another capture',
+  'Interrupted: the objects of an earlier attempt belong to another capture',
   async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     when.serverAnswers('create manifestcheckpointcontentchunks', { hang: 'after' });

@@ -51,7 +51,7 @@ async function captured(
 const keeperOf = ({ metadata }: ManifestCaptureRequest) => `objectkeeper/ret-mcr-${metadata.uid}`;
 
 describe('fire and forget', () => {
-  rule('1, 9. captured once, however often it is looked at; a second run does nothing', async (scene) => {
+  rule('1, 9. captured once, however often it is reconciled; a second run does nothing', async (scene) => {
     await captured(scene);
     for (let i = 0; i < 3; i++)
       await scene.when.user.patch(REF, { metadata: { labels: { look: String(i) } } });
@@ -61,7 +61,7 @@ describe('fire and forget', () => {
   });
 
   rule(
-    '2, 48, 51. no second try after an error; what appears later does not revive it; a new request succeeds',
+    '2, 48, 51. no retry after an error; a target that appears later does not restart it; a new request succeeds',
     async (scene) => {
       const { given, when, then, simulation } = scene;
       await manifestWorld(given);
@@ -111,7 +111,7 @@ describe('fire and forget', () => {
     },
   );
 
-  rule('6, 13, 14. what is tampered with or deleted afterwards is left alone', async (scene) => {
+  rule('6, 13, 14. objects changed or deleted after completion are not repaired', async (scene) => {
     await captured(scene);
     const { when, then, simulation } = scene;
     const { metadata } = await checkpointOf(then);
@@ -124,19 +124,16 @@ describe('fire and forget', () => {
     expect((await simulation()).writes()).toHaveLength(writes);
   });
 
-  rule(
-    '15, 16. an ended request costs no request at all, and stays as it is over a restart',
-    async (scene) => {
-      const { metadata } = await captured(scene);
-      const { when, then, simulation } = scene;
-      await when.processRestarts();
-      const asked = (await simulation()).requests.length;
-      await when.user.patch(REF, { metadata: { labels: { a: 'b' } } });
-      await when.user.patch(REF, { metadata: { labels: { a: null } } });
-      expect((await simulation()).requests.slice(asked).filter(({ verb }) => verb !== 'watch')).toEqual([]);
-      expect((await then.object(REF)).metadata.annotations).toEqual(metadata.annotations);
-    },
-  );
+  rule('15, 16. a completed request causes no API request, and is unchanged by a restart', async (scene) => {
+    const { metadata } = await captured(scene);
+    const { when, then, simulation } = scene;
+    await when.processRestarts();
+    const asked = (await simulation()).requests.length;
+    await when.user.patch(REF, { metadata: { labels: { a: 'b' } } });
+    await when.user.patch(REF, { metadata: { labels: { a: null } } });
+    expect((await simulation()).requests.slice(asked).filter(({ verb }) => verb !== 'watch')).toEqual([]);
+    expect((await then.object(REF)).metadata.annotations).toEqual(metadata.annotations);
+  });
 });
 
 describe('ownership', () => {
@@ -174,38 +171,44 @@ describe('ownership', () => {
     },
   );
 
-  rule('23, 26. with the request go keeper, checkpoint and chunks, and nothing else', async (scene) => {
-    await captured(scene, WHOLE);
-    const { when, then, simulation } = scene;
-    await when.timePasses(minutes(9));
-    await then.exists(REF);
-    await when.user.delete(REF);
-    await when.timePasses(seconds(5));
-    for (const kind of [ObjectKeeper, ManifestCheckpoint, ManifestCheckpointContentChunk] as Kind[])
-      expect((await (await simulation()).user.list(kind)).items).toEqual([]);
-    await then.exists('configmap/a');
-  });
-
-  rule('with retention, the checkpoint outlives its request; adopted, it stays', async (scene) => {
-    const world = { ...WHOLE, configuration: { retention: { mode: 'FollowObjectWithTTL', ttl: '1h' } } };
-    await captured(scene, world);
-    const { when, then } = scene;
-    const { metadata } = await checkpointOf(then);
-    const owner = await then.object('configmap/a');
-    const ownerReferences = [
-      ...metadata.ownerReferences!,
-      { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: owner.metadata.uid! },
-    ];
-    await when.timePasses(minutes(20));
-    await then.isGone(REF);
-    await when.user.patch(`mcp/${metadata.name}`, { metadata: { ownerReferences } });
-    await when.timePasses(hours(2));
-    await then.exists(`mcp/${metadata.name}`);
-    await then.exists(`mcpchunk/${metadata.name}-0`);
-  });
+  rule(
+    '23, 26. keeper, checkpoint and chunks are deleted with the request, and nothing else',
+    async (scene) => {
+      await captured(scene, WHOLE);
+      const { when, then, simulation } = scene;
+      await when.timePasses(minutes(9));
+      await then.exists(REF);
+      await when.user.delete(REF);
+      await when.timePasses(seconds(5));
+      for (const kind of [ObjectKeeper, ManifestCheckpoint, ManifestCheckpointContentChunk] as Kind[])
+        expect((await (await simulation()).user.list(kind)).items).toEqual([]);
+      await then.exists('configmap/a');
+    },
+  );
 
   rule(
-    '28, 31. a read-back that fails ends the attempt: no checkpoint; then it goes on',
+    'with retention, the checkpoint outlives its request; an adopted checkpoint is kept',
+    async (scene) => {
+      const world = { ...WHOLE, configuration: { retention: { mode: 'FollowObjectWithTTL', ttl: '1h' } } };
+      await captured(scene, world);
+      const { when, then } = scene;
+      const { metadata } = await checkpointOf(then);
+      const owner = await then.object('configmap/a');
+      const ownerReferences = [
+        ...metadata.ownerReferences!,
+        { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: owner.metadata.uid! },
+      ];
+      await when.timePasses(minutes(20));
+      await then.isGone(REF);
+      await when.user.patch(`mcp/${metadata.name}`, { metadata: { ownerReferences } });
+      await when.timePasses(hours(2));
+      await then.exists(`mcp/${metadata.name}`);
+      await then.exists(`mcpchunk/${metadata.name}-0`);
+    },
+  );
+
+  rule(
+    '28, 31. a failed read-back ends the attempt without a checkpoint; the next attempt continues',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       // One attempt and its retry by the client.
@@ -218,7 +221,7 @@ describe('ownership', () => {
     },
   );
 
-  rule('a stale keeper of an older request of this name is left alone', async (scene) => {
+  rule('a stale keeper of an older request of this name is not changed', async (scene) => {
     const first = await captured(scene);
     const { when, then } = scene;
     await when.user.delete(REF);
@@ -231,7 +234,7 @@ describe('ownership', () => {
     expect(second.status?.checkpointName).not.toBe(first.status?.checkpointName);
   });
 
-  rule('52. a keeper that is refused ends the request, once', async ({ given, when, then, simulation }) => {
+  rule('52. a refused keeper fails the request, once', async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     when.serverAnswers('create objectkeepers', 403, { times: 99 });
     await when.user.apply(manifests());
@@ -245,7 +248,7 @@ describe('ownership', () => {
   });
 
   rule(
-    '26. deleted while it is captured: nothing stays behind',
+    '26. a request deleted during the capture leaves nothing behind',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given, WHOLE);
       when.justBefore('create manifestcheckpointcontentchunks', () => when.user.delete(REF));
@@ -260,7 +263,7 @@ describe('ownership', () => {
 
 describe('time to live', () => {
   rule(
-    '32, 33, 34. ten minutes after it ended, whatever the annotation says',
+    '32, 33, 34. deleted ten minutes after completion, whatever the annotation says',
     async ({ given, when, then }) => {
       await manifestWorld(given, WHOLE);
       await when.user.apply(
@@ -274,7 +277,7 @@ describe('time to live', () => {
     },
   );
   rule(
-    '32. a capture that takes longer than its TTL is kept for all of it, from its end on',
+    '32. a capture that takes longer than its TTL is kept for the whole TTL after its completion',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given, { ...WHOLE, configuration: { requestTTL: { ttl: '1m' } } });
       // Admission reads from the server too, so the request is created while no process runs.
@@ -294,7 +297,7 @@ describe('time to live', () => {
     },
   );
 
-  rule('the annotation has the configured text, set once', async (scene) => {
+  rule('the annotation has the configured text, and is set once', async (scene) => {
     const world = { ...WHOLE, configuration: { requestTTL: { ttl: '90m' } } };
     const { metadata } = await captured(scene, world);
     expect(metadata.annotations).toEqual({ 'state-snapshotter.deckhouse.io/ttl': '90m' });
@@ -303,14 +306,17 @@ describe('time to live', () => {
     await scene.when.timePasses(minutes(1));
     await scene.then.isGone(REF);
   });
-  rule('35. without request-ttl nobody deletes it, and nobody waits', async (scene) => {
-    await captured(scene);
-    await scene.when.timePasses(hours(9));
-    await scene.when.processRestarts();
-    await scene.then.exists(REF);
-    expect((await scene.simulation()).passes.at(-1)!.outcome.kind).toBe('settled');
-  });
-  rule('where the annotation decides, this controller deletes', async (scene) => {
+  rule(
+    '35. without request-ttl no controller deletes the request or schedules its deletion',
+    async (scene) => {
+      await captured(scene);
+      await scene.when.timePasses(hours(9));
+      await scene.when.processRestarts();
+      await scene.then.exists(REF);
+      expect((await scene.simulation()).passes.at(-1)!.outcome.kind).toBe('settled');
+    },
+  );
+  rule('in the annotation mode, this controller deletes the request', async (scene) => {
     await captured(scene, {
       families: ['manifest-capture'],
       configuration: { requestTTL: { mode: 'annotation' } },
@@ -319,7 +325,7 @@ describe('time to live', () => {
     await scene.then.isGone(REF);
   });
   rule(
-    '55. a crash before the annotation: the next look adds it, and nothing else',
+    '55. a crash before the annotation: the next reconcile adds it, and nothing else',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       when.serverAnswers(
@@ -344,7 +350,7 @@ describe('time to live', () => {
 
 describe('reads, rights and errors', () => {
   rule(
-    '41–43. targets, checkpoints and chunks are read live, and nothing of them is listed or watched',
+    '41–43. targets, checkpoints and chunks are read live, and are never listed or watched',
     async (scene) => {
       await captured(scene);
       const watched = new Set(
@@ -379,7 +385,7 @@ describe('reads, rights and errors', () => {
   });
 
   rule(
-    'with reviews: the author is signed, and what they may read is captured',
+    'with the webhook: the author is signed, and what the author may read is captured',
     async ({ given, when, then }) => {
       const configuration = { actAs: 'author', capture: { authorization: 'Webhook' } };
       const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } };
@@ -398,7 +404,7 @@ describe('reads, rights and errors', () => {
   );
 
   rule(
-    '46. a request that only a stale cache still has is not captured',
+    '46. a request that exists only in a stale cache is not captured',
     async ({ given, when, simulation }) => {
       await manifestWorld(given);
       (await simulation()).crash();
@@ -410,9 +416,9 @@ describe('reads, rights and errors', () => {
 
   rule.each(
     {
-      '47. a transport error is no answer: reads': 'get configmaps',
-      '47. a transport error is no answer: chunks': 'create manifestcheckpointcontentchunks',
-      '47. a transport error is no answer: the checkpoint’s status': 'patch manifestcheckpoints/status',
+      '47. a transport error is not final: reads': 'get configmaps',
+      '47. a transport error is not final: chunks': 'create manifestcheckpointcontentchunks',
+      '47. a transport error is not final: the checkpoint’s status': 'patch manifestcheckpoints/status',
     },
     async ({ given, when, then }, matcher) => {
       await manifestWorld(given);
@@ -424,7 +430,7 @@ describe('reads, rights and errors', () => {
     },
   );
 
-  rule('50. a conflict on the status is repeated', async ({ given, when, then, simulation }) => {
+  rule('50. a conflict on the status is retried', async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     when.justBefore('patch manifestcapturerequests/status', () =>
       when.user.patch(REF, { metadata: { labels: { x: 'y' } } }),
@@ -436,7 +442,7 @@ describe('reads, rights and errors', () => {
   });
 
   rule(
-    '53. what a lost answer left behind is success: no second checkpoint, no second chunk',
+    '53. objects created by a request with a lost answer are reused: no second checkpoint, no second chunk',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       when.serverAnswers('create manifestcheckpoints', { drop: 'after' });
@@ -452,7 +458,7 @@ describe('reads, rights and errors', () => {
   );
 
   rule(
-    'a checkpoint that somebody deletes meanwhile: Interrupted, and it is not made again',
+    'a checkpoint that another client deletes during the capture: Interrupted, and it is not created again',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       when.justBefore('patch manifestcheckpoints/status', async () => {
@@ -468,7 +474,7 @@ describe('reads, rights and errors', () => {
   );
 
   rule(
-    'a conflict on the checkpoint’s status is left to the next attempt, which goes on',
+    'a conflict on the checkpoint’s status is left to the next attempt, which continues',
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       when.serverAnswers('patch manifestcheckpoints/status', 409);
@@ -479,7 +485,7 @@ describe('reads, rights and errors', () => {
     },
   );
 
-  rule('two leaders: one checkpoint, and one end', async ({ given, when, then, simulation }) => {
+  rule('two leaders: one checkpoint and one completion', async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     // Another process is one step ahead, and stops there.
     when.serverAnswers('create manifestcheckpoints', { duplicate: true });

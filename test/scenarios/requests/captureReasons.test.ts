@@ -101,7 +101,7 @@ const rows: Record<string, Row> = {
     ends: 'False NotFound',
     says: 'PersistentVolumeClaim default/data does not exist',
   },
-  'NotFound: no such claim to detach, and no memory of one': {
+  'NotFound: no such claim to detach, and no record of one': {
     objects: without('PersistentVolumeClaim'),
     request: detach(),
     ends: 'False NotFound',
@@ -112,12 +112,12 @@ const rows: Record<string, Row> = {
     ends: 'False NotFound',
     says: 'PersistentVolume pv-data does not exist',
   },
-  'NotFound: a claim that names what no volume can be called': {
+  'NotFound: a claim with an invalid volume name': {
     objects: withChanged(claim('data', { volumeName: '../pv-data' })),
     ends: 'False NotFound',
     says: 'PersistentVolume ../pv-data does not exist',
   },
-  'NotFound: a claim to detach that names what no volume can be called': {
+  'NotFound: a claim to detach with an invalid volume name': {
     objects: withChanged(claim('data', { volumeName: 'a/b' })),
     request: detach(),
     ends: 'False NotFound',
@@ -189,12 +189,12 @@ const rows: Record<string, Row> = {
     ends: 'False NotBound',
     says: 'is not bound to a volume',
   },
-  'NotBound: a claim that names the volume of another': {
+  'NotBound: a claim that names a volume of another claim': {
     objects: withChanged(volume('pv-data', { claimRef: { namespace: 'other', name: 'data' } })),
     ends: 'False NotBound',
     says: 'is bound to another claim',
   },
-  'NotBound: a volume that is not the claim’s is not detached': {
+  'NotBound: a volume that is not bound to the claim is not detached': {
     objects: withChanged(
       volume('pv-data', { claimRef: { namespace: 'default', name: 'data', uid: 'older' } }),
     ),
@@ -212,7 +212,7 @@ const rows: Record<string, Row> = {
     ends: 'False InvalidSource',
     says: 'is of driver other',
   },
-  'SnapshotCreationFailed: the storage system says so': {
+  'SnapshotCreationFailed: the storage system reports an error': {
     objects: withChanged(
       snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: disk on fire' } }),
     ),
@@ -229,7 +229,7 @@ const rows: Record<string, Row> = {
     says: 'both name and namespace must be set',
     leaves: 'keeper',
   },
-  'InternalError: the server does not understand us': {
+  'InternalError: the server refuses the request as malformed': {
     fault: ['create objectkeepers', 400],
     ends: 'False InternalError',
     says: 'creating ObjectKeeper',
@@ -300,7 +300,7 @@ requestScenario(
 );
 
 requestScenario(
-  'OwnershipConflict: a keeper of that name follows something else',
+  'OwnershipConflict: a keeper of that name follows another object',
   async ({ given, when, then }) => {
     await volumeWorld(given, { families: ['volume-capture'] });
     when.justBefore('create objectkeepers', async ({ body }) => {
@@ -315,15 +315,12 @@ requestScenario(
   },
 );
 
-requestScenario(
-  'OwnershipConflict: a content of that name belongs to nobody',
-  async ({ given, when, then }) => {
-    await volumeWorld(given);
-    when.justBefore('create volumesnapshotcontents', async ({ body }) => {
-      const { metadata } = JSON.parse(Buffer.from(body!).toString()) as KubeObject;
-      await when.user.create(content(metadata.name!, undefined));
-    });
-    await when.user.apply(capture());
-    expect(await readyOf(then, 'vcr/nightly')).toBe('False OwnershipConflict');
-  },
-);
+requestScenario('OwnershipConflict: a content of that name has no owner', async ({ given, when, then }) => {
+  await volumeWorld(given);
+  when.justBefore('create volumesnapshotcontents', async ({ body }) => {
+    const { metadata } = JSON.parse(Buffer.from(body!).toString()) as KubeObject;
+    await when.user.create(content(metadata.name!, undefined));
+  });
+  await when.user.apply(capture());
+  expect(await readyOf(then, 'vcr/nightly')).toBe('False OwnershipConflict');
+});

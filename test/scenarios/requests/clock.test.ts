@@ -41,7 +41,7 @@ async function following({ given, when, then }: Scene, ttl: string): Promise<voi
 const behind = (length: Millis): Millis => millis(-length);
 
 requestScenario(
-  'a loss that is found while the clock is behind within limits: its full time',
+  'a deletion found while the clock is behind within limits: the keeper is kept for its full TTL',
   async (scene) => {
     const { when, then } = scene;
     await following(scene, '30s');
@@ -63,7 +63,7 @@ requestScenario(
 );
 
 requestScenario(
-  'a loss that is found while the clock is far behind counts from when it is right',
+  'a deletion found while the clock is far behind counts from the correction of the clock',
   async (scene) => {
     const { when, then } = scene;
     await following(scene, '30m');
@@ -85,7 +85,7 @@ requestScenario(
 );
 
 requestScenario(
-  'a capture does not end while the clock is far behind, and then has its full time',
+  'a capture does not complete while the clock is far behind, and is then kept for its full TTL',
   async (scene) => {
     const { given, when, then } = scene;
     await volumeWorld(given, { configuration: { requestTTL: { ttl: '10m' } } });
@@ -110,7 +110,7 @@ requestScenario(
 );
 
 requestScenario(
-  'a capture of manifests that ends while the clock is behind has its full time',
+  'a capture of manifests that completes while the clock is behind is kept for its full TTL',
   async (scene) => {
     const { given, when, then } = scene;
     await manifestWorld(given, { families: FAMILIES, configuration: { requestTTL: { ttl: '1m' } } });

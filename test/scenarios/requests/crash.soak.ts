@@ -55,7 +55,7 @@ const stories: Record<string, Story> = {
     contents: 1,
     ends: 'False SnapshotCreationFailed',
   },
-  'a snapshot of nothing': {
+  'a snapshot of a missing claim': {
     request: capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }),
     keepers: 0,
     contents: 0,
@@ -71,7 +71,7 @@ const stories: Record<string, Story> = {
     contents: 1,
     ends: 'True Completed',
   },
-  'an annotation that is none': {
+  'an invalid annotation': {
     request: capture('nightly', {}, { annotations: { 'storage.deckhouse.io/ttl': '1d' } }),
     configuration: { requestTTL: { mode: 'scanner' } },
     keepers: 1,
@@ -95,7 +95,7 @@ const stories: Record<string, Story> = {
     },
   },
   'a restored claim': { request: restore(), keepers: 1, contents: 0, ends: 'True Completed' },
-  'a restored claim that is the keeper’s': {
+  'a restored claim owned by the keeper': {
     request: restore(),
     configuration: { restore: { ownership: 'Keeper' } },
     keepers: 1,

@@ -82,14 +82,14 @@ requestScenario(
   },
 );
 
-requestScenario('with clearClaimRef the volume lets go of its claim', async ({ given, when, then }) => {
+requestScenario('with clearClaimRef the claimRef of the volume is removed', async ({ given, when, then }) => {
   await volumeWorld(given, { ...ALONE, configuration: { detach: { clearClaimRef: true } } });
   await when.user.apply(detach());
   expect(await readyOf(then, REF)).toBe('True Completed');
   expect((await then.object<PersistentVolume>('pv/pv-data')).spec?.claimRef).toBeUndefined();
 });
 
-requestScenario('a claim that is protected is waited for', async ({ given, when, then, simulation }) => {
+requestScenario('waits for a protected claim', async ({ given, when, then, simulation }) => {
   given.controllers('volume-capture');
   given.configuration({ actAs: 'controller' });
   const { SNAPSHOT_KINDS } = await import('@lapse/simulation/controllers/snapshotKinds');
@@ -105,7 +105,7 @@ requestScenario('a claim that is protected is waited for', async ({ given, when,
 });
 
 requestScenario(
-  'a volume whose policy turns to Delete at the last moment is not lost',
+  'a volume whose reclaim policy changes to Delete at the last moment is kept',
   async ({ given, when, then }) => {
     await volumeWorld(given, ALONE);
     when.cachesAreStale();
@@ -118,7 +118,7 @@ requestScenario(
 );
 
 requestScenario(
-  'a claim of the same name that somebody made since is not touched',
+  'a new claim of the same name, created by another client, is kept',
   async ({ given, when, then }) => {
     await volumeWorld(given, ALONE);
     when.justBefore(isMark, async () => {
@@ -132,7 +132,7 @@ requestScenario(
   },
 );
 
-requestScenario('a memory that its author invented leads nowhere', async ({ given, when, then }) => {
+requestScenario('a detach record forged by the author has no effect', async ({ given, when, then }) => {
   const victim = volume('victim', { claimRef: { ...CLAIM_REF, namespace: 'other' } });
   await volumeWorld(given, { ...ALONE, objects: [victim] });
   await when.user.apply(
@@ -142,14 +142,17 @@ requestScenario('a memory that its author invented leads nowhere', async ({ give
   expect((await then.object('pv/victim')).metadata.ownerReferences).toBeUndefined();
 });
 
-requestScenario('nor does one of a volume that somebody else detached', async ({ given, when, then }) => {
-  const victim = volume('victim', {}, { annotations: { 'storage.deckhouse.io/detached': 'true' } });
-  await volumeWorld(given, { ...ALONE, objects: [victim] });
-  await when.user.apply(
-    detach('nightly', {}, { annotations: { 'storage.deckhouse.io/detach-pv-name': 'victim' } }),
-  );
-  expect(await readyOf(then, REF)).toBe('False NotBound');
-});
+requestScenario(
+  'a detach record about a volume that another request detached has no effect',
+  async ({ given, when, then }) => {
+    const victim = volume('victim', {}, { annotations: { 'storage.deckhouse.io/detached': 'true' } });
+    await volumeWorld(given, { ...ALONE, objects: [victim] });
+    await when.user.apply(
+      detach('nightly', {}, { annotations: { 'storage.deckhouse.io/detach-pv-name': 'victim' } }),
+    );
+    expect(await readyOf(then, REF)).toBe('False NotBound');
+  },
+);
 
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'someone', controller: true };
 const claimed = (metadata: object = {}) => volume('pv-data', { claimRef: CLAIM_REF }, metadata);
@@ -168,7 +171,7 @@ const refusals: Record<string, { volume?: KubeObject; fault?: Fault | number; en
   },
   'a volume that Lapse may not patch keeps its claim': { fault: 403, ends: 'False RBACDenied' },
   'a volume whose patch the server refuses keeps its claim': { fault: 422, ends: 'False InternalError' },
-  'a volume whose patch the server does not understand keeps its claim': {
+  'a volume whose patch the server rejects as malformed keeps its claim': {
     fault: 400,
     ends: 'False InternalError',
   },
@@ -199,7 +202,7 @@ requestScenario(
 );
 
 requestScenario(
-  'a request that is deleted half-way leaves nothing half-done behind',
+  'a request that is deleted before completion leaves no half-detached volume',
   async ({ given, when, then, simulation }) => {
     await volumeWorld(given, {
       families: ['volume-capture', 'object-keeper'],

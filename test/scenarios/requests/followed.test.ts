@@ -23,7 +23,7 @@ const follow = (
   },
 });
 
-requestScenario('a version that is retired: the object is followed in another', async (scene) => {
+requestScenario('a retired version: the object is followed in another version', async (scene) => {
   const { given, when, then } = scene;
   const widgets = widgetsOf('example.com');
   const v9: Kind = {
@@ -56,7 +56,7 @@ requestScenario('a version that is retired: the object is followed in another', 
 
 for (const namespace of ['', 'default'])
   requestScenario(
-    `a cluster-wide object, the reference names the namespace "${namespace}": the keeper goes with it`,
+    `a cluster-scoped object whose reference names the namespace "${namespace}": the keeper is deleted with it`,
     async ({ given, when, then }) => {
       given.controllers('object-keeper');
       given.configuration({ objectKeeper: { follow: ['storageclasses.storage.k8s.io'] } });

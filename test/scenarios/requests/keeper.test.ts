@@ -53,7 +53,7 @@ const stateOf = async (then: Then) => {
   return `${status?.phase} ${status?.conditions?.map(({ type, status: value, reason }) => `${type}=${value}/${reason}`).join(' ')}`;
 };
 
-requestScenario('FollowObject: tracks, and goes at once when the object does', async (scene) => {
+requestScenario('FollowObject: is deleted at once when the object is deleted', async (scene) => {
   await following(scene);
   expect(await stateOf(scene.then)).toBe('Tracking Active=True/ObjectExists');
   await scene.when.timePasses(hours(100));
@@ -63,7 +63,7 @@ requestScenario('FollowObject: tracks, and goes at once when the object does', a
   await scene.then.isGone(REF);
 });
 
-requestScenario('FollowObject: another object of that name is not the one', async (scene) => {
+requestScenario('FollowObject: another object of the same name does not count', async (scene) => {
   await following(scene);
   scene.when.cachesAreStale();
   await scene.when.user.delete('configmap/it');
@@ -72,27 +72,30 @@ requestScenario('FollowObject: another object of that name is not the one', asyn
   await scene.then.isGone(REF);
 });
 
-requestScenario('FollowObjectWithTTL: counts from the loss, through a restart', async (scene) => {
-  const { when, then } = scene;
-  await following(scene, TIMED);
-  await when.timePasses(minutes(30));
-  await when.user.delete('configmap/it');
-  expect(await stateOf(then)).toBe(
-    'Expiring Active=False/MissingFollowObject TTLActive=True/MissingFollowObject',
-  );
-  const { lostAt } = (await then.object<ObjectKeeper>(REF)).status!;
-  expect(lostAt).toBe('2026-01-01T00:30:00Z');
-  await when.timePasses(minutes(30));
-  await when.processCrashes({ downFor: minutes(5) });
-  expect((await then.object<ObjectKeeper>(REF)).status!.lostAt).toBe(lostAt);
-  await when.timePasses(seconds(25 * 60 - 1));
-  await then.exists(REF);
-  await when.timePasses(seconds(1));
-  await then.isGone(REF);
-});
+requestScenario(
+  'FollowObjectWithTTL: counts from the deletion of the object, across a restart',
+  async (scene) => {
+    const { when, then } = scene;
+    await following(scene, TIMED);
+    await when.timePasses(minutes(30));
+    await when.user.delete('configmap/it');
+    expect(await stateOf(then)).toBe(
+      'Expiring Active=False/MissingFollowObject TTLActive=True/MissingFollowObject',
+    );
+    const { lostAt } = (await then.object<ObjectKeeper>(REF)).status!;
+    expect(lostAt).toBe('2026-01-01T00:30:00Z');
+    await when.timePasses(minutes(30));
+    await when.processCrashes({ downFor: minutes(5) });
+    expect((await then.object<ObjectKeeper>(REF)).status!.lostAt).toBe(lostAt);
+    await when.timePasses(seconds(25 * 60 - 1));
+    await then.exists(REF);
+    await when.timePasses(seconds(1));
+    await then.isGone(REF);
+  },
+);
 
 requestScenario(
-  'FollowObjectWithTTL: an object that was only out of sight ends the countdown',
+  'FollowObjectWithTTL: an object that was only temporarily invisible stops the countdown',
   async (scene) => {
     const { when, then } = scene;
     const object = await following(scene, TIMED);
@@ -106,21 +109,24 @@ requestScenario(
   },
 );
 
-requestScenario('TTL: from its creation, to the second', async ({ given, when, then }) => {
-  given.controllers('object-keeper');
-  await given.object(keeper({ mode: 'TTL', ttl: '90m' }));
-  expect(await stateOf(then)).toBe('Expiring Active=True/TTLActive');
-  await when.timePasses(seconds(90 * 60 - 1));
-  await then.exists(REF);
-  await when.timePasses(seconds(1));
-  await then.isGone(REF);
-});
+requestScenario(
+  'TTL: counts from the creation of the keeper, to the second',
+  async ({ given, when, then }) => {
+    given.controllers('object-keeper');
+    await given.object(keeper({ mode: 'TTL', ttl: '90m' }));
+    expect(await stateOf(then)).toBe('Expiring Active=True/TTLActive');
+    await when.timePasses(seconds(90 * 60 - 1));
+    await then.exists(REF);
+    await when.timePasses(seconds(1));
+    await then.isGone(REF);
+  },
+);
 
 requestScenario.each(
   {
-    'a TTL that is none: nothing is deleted': [{ mode: 'TTL', ttl: '1d' }, 'Pending Active=False/InvalidTTL'],
+    'an invalid TTL: nothing is deleted': [{ mode: 'TTL', ttl: '1d' }, 'Pending Active=False/InvalidTTL'],
     'a negative TTL: nothing is deleted': [{ mode: 'TTL', ttl: '-1h' }, 'Pending Active=False/InvalidTTL'],
-    'an apiVersion that is none: nothing is deleted': [
+    'an invalid apiVersion: nothing is deleted': [
       {
         mode: 'FollowObject',
         followObjectRef: { apiVersion: 'a/b/c', kind: 'X', namespace: '', name: 'x', uid: 'u' },
@@ -134,14 +140,14 @@ requestScenario.each(
       },
       'Pending Active=False/MissingFollowObjectRef',
     ],
-    'no namespace, of a kind that has them: nothing is deleted': [
+    'no namespace for a namespaced kind: nothing is deleted': [
       {
         mode: 'FollowObject',
         followObjectRef: { apiVersion: 'v1', kind: 'ConfigMap', namespace: '', name: 'x', uid: 'u' },
       },
       'Pending Active=Unknown/LookupRefused',
     ],
-    'a kind that nobody serves: nothing is deleted': [
+    'a kind that is not served: nothing is deleted': [
       {
         mode: 'FollowObject',
         followObjectRef: { apiVersion: 'a.example/v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
@@ -175,7 +181,7 @@ requestScenario.each(
       mode: 'FollowObjectWithTTL',
       followObjectRef: { apiVersion: 'v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
     },
-    'a mode that is none is refused': { mode: 'Forever' },
+    'an unknown mode is refused': { mode: 'Forever' },
   },
   async ({ given, when }, spec) => {
     given.controllers('object-keeper');
@@ -185,20 +191,23 @@ requestScenario.each(
   },
 );
 
-requestScenario('a lookup that is refused or fails keeps, and says so', async (scene) => {
-  const { when, then } = scene;
-  await following(scene);
-  when.serverAnswers('get configmaps', 403, { times: 2 });
-  await when.user.delete('configmap/it');
-  expect(await stateOf(then)).toBe('Tracking Active=Unknown/LookupRefused');
-  await when.timePasses(minutes(1));
-  await then.exists(REF);
-  await when.timePasses(minutes(1));
-  await then.isGone(REF);
-});
+requestScenario(
+  'a lookup that is refused or fails keeps the keeper, and the status says so',
+  async (scene) => {
+    const { when, then } = scene;
+    await following(scene);
+    when.serverAnswers('get configmaps', 403, { times: 2 });
+    await when.user.delete('configmap/it');
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/LookupRefused');
+    await when.timePasses(minutes(1));
+    await then.exists(REF);
+    await when.timePasses(minutes(1));
+    await then.isGone(REF);
+  },
+);
 
 requestScenario(
-  'where watching is forbidden, the server is asked each minute',
+  'if watching is forbidden, the object is read each minute',
   async ({ given, when, then, simulation }) => {
     given.controllers('object-keeper');
     given.configuration({ objectKeeper: { follow: ['configmaps'] } });
@@ -225,7 +234,7 @@ const VCR: KubeObject = {
 };
 
 requestScenario(
-  'a definition that is removed and comes back takes no keeper with it',
+  'a CRD that is removed and created again causes no deletion of keepers',
   async ({ given, when, then, simulation }) => {
     given.controllers('object-keeper');
     given.kinds(volumeCaptureRequestKind as never);
@@ -245,46 +254,52 @@ requestScenario(
   },
 );
 
-requestScenario('nor does one that is on its way out, while it takes its objects', async (scene) => {
-  const { given, when, then, simulation } = scene;
-  given.controllers('object-keeper');
-  given.kinds(volumeCaptureRequestKind as never);
-  await given.object(VCR);
-  await when.user.apply(follow(await then.object('vcr/r')));
-  const { user } = await simulation();
-  const name = volumeCaptureRequestKind.crd.metadata.name!;
-  const { metadata } = (await user.get(CustomResourceDefinition, { name }))!;
-  const finalizers = [...(metadata.finalizers ?? []), 'example.com/held'];
-  await user.patch(
-    CustomResourceDefinition,
-    { name },
-    { type: 'merge', patch: { metadata: { finalizers } } },
-  );
-  await user.delete(CustomResourceDefinition, { name });
-  await when.timePasses(minutes(5));
-  await then.isGone('vcr/r');
-  await then.isTerminating(`crd/${name}`);
-  expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindNotServed');
-});
-
-requestScenario('not even when all of that happens within a second', async (scene) => {
-  const { given, when, then, simulation } = scene;
-  given.controllers('object-keeper');
-  given.kinds(volumeCaptureRequestKind as never);
-  await given.object(VCR);
-  await when.user.apply(follow(await then.object('vcr/r')));
-  expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
-  const { user } = await simulation();
-  await user.delete(CustomResourceDefinition, { name: volumeCaptureRequestKind.crd.metadata.name! });
-  when.cachesAreStale();
-  await when.user.apply(volumeCaptureRequestKind.crd);
-  await when.cachesCatchUp();
-  await when.timePasses(minutes(20));
-  expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindRecreated');
-});
+requestScenario(
+  'a CRD that is terminating, and deletes its objects, causes no deletion of keepers',
+  async (scene) => {
+    const { given, when, then, simulation } = scene;
+    given.controllers('object-keeper');
+    given.kinds(volumeCaptureRequestKind as never);
+    await given.object(VCR);
+    await when.user.apply(follow(await then.object('vcr/r')));
+    const { user } = await simulation();
+    const name = volumeCaptureRequestKind.crd.metadata.name!;
+    const { metadata } = (await user.get(CustomResourceDefinition, { name }))!;
+    const finalizers = [...(metadata.finalizers ?? []), 'example.com/held'];
+    await user.patch(
+      CustomResourceDefinition,
+      { name },
+      { type: 'merge', patch: { metadata: { finalizers } } },
+    );
+    await user.delete(CustomResourceDefinition, { name });
+    await when.timePasses(minutes(5));
+    await then.isGone('vcr/r');
+    await then.isTerminating(`crd/${name}`);
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindNotServed');
+  },
+);
 
 requestScenario(
-  'a kind that is not served for a while is waited for',
+  'a CRD that is removed and created again within a second causes no deletion of keepers',
+  async (scene) => {
+    const { given, when, then, simulation } = scene;
+    given.controllers('object-keeper');
+    given.kinds(volumeCaptureRequestKind as never);
+    await given.object(VCR);
+    await when.user.apply(follow(await then.object('vcr/r')));
+    expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
+    const { user } = await simulation();
+    await user.delete(CustomResourceDefinition, { name: volumeCaptureRequestKind.crd.metadata.name! });
+    when.cachesAreStale();
+    await when.user.apply(volumeCaptureRequestKind.crd);
+    await when.cachesCatchUp();
+    await when.timePasses(minutes(20));
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindRecreated');
+  },
+);
+
+requestScenario(
+  'waits for a kind that is not served for a while',
   async ({ given, when, then, simulation }) => {
     given.controllers('object-keeper');
     given.kinds(volumeCaptureRequestKind as never);
@@ -308,7 +323,7 @@ requestScenario(
   },
 );
 
-requestScenario('what another owner holds too stays when the keeper goes', async (scene) => {
+requestScenario('an object with another owner is kept when the keeper is deleted', async (scene) => {
   const { given, when, then } = scene;
   given.standins(...standinsNamed(['owner-gc']));
   await following(scene);

@@ -88,7 +88,7 @@ requestScenario(
 );
 
 requestScenario(
-  'kinds: what is refused, what cannot be changed, what is shown',
+  'kinds: refused specs, immutable fields, and printed columns',
   async ({ given, when, simulation }) => {
     given.controllers('request-ttl');
     for (const [what, object, why] of refused)

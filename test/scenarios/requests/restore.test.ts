@@ -37,7 +37,7 @@ const rows: Record<string, Row> = {
     says: 'default/restored is restored',
     keepers: 1,
   },
-  'Completed: a claim that was there before and names the source': {
+  'Completed: a claim that existed before and names the source': {
     world: {
       ...ALONE,
       objects: [
@@ -50,27 +50,27 @@ const rows: Record<string, Row> = {
     says: 'is restored',
     keepers: 1,
   },
-  'still pending: no claim came': {
+  'still pending: no claim was created': {
     world: { ...ALONE, standins: [] },
     ends: undefined,
     says: '',
     keepers: 1,
   },
-  'TargetConflict: a bound claim that came later and is not marked': {
+  'TargetConflict: a bound claim that was created later and is not marked': {
     world: { ...ALONE, standins: [] },
     later: claim('restored'),
     ends: 'False TargetConflict',
     says: 'was not made for this request',
     keepers: 1,
   },
-  'still pending: an unbound claim that came later and is not marked': {
+  'still pending: an unbound claim that was created later and is not marked': {
     world: { ...ALONE, standins: [] },
     later: claim('restored', { volumeName: '' }, {}, 'Pending'),
     ends: undefined,
     says: '',
     keepers: 1,
   },
-  'Completed: a claim that came later and names the source': {
+  'Completed: a claim that was created later and names the source': {
     world: { ...ALONE, standins: [] },
     later: claim('restored', { dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', ...SOURCE } }),
     ends: 'True Completed',
@@ -89,7 +89,7 @@ const rows: Record<string, Row> = {
     says: 'PersistentVolume none does not exist',
     keepers: 0,
   },
-  'SourceFailed: the snapshot never came to be': {
+  'SourceFailed: the snapshot failed': {
     world: { ...ALONE, objects: [content('kept', { readyToUse: false, error: { message: 'no space' } })] },
     ends: 'False SourceFailed',
     says: 'no space',
@@ -107,7 +107,7 @@ const rows: Record<string, Row> = {
     says: 'restores across namespaces are not allowed',
     keepers: 0,
   },
-  'TargetConflict: a claim that was there before': {
+  'TargetConflict: a claim that existed before': {
     world: { ...ALONE, objects: [content(), claim('restored')] },
     after: seconds(60),
     ends: 'False TargetConflict',
@@ -151,7 +151,7 @@ const rows: Record<string, Row> = {
     says: 'spec.serviceNamespace is ignored; spec.sourceRef.namespace is ignored',
     keepers: 1,
   },
-  'still pending: a refusal by somebody who is not listed': {
+  'still pending: a refusal by a component that is not listed': {
     world: { ...ALONE, configuration: { restore: { eventReporters: ['somebody-else'] } } },
     request: scripted('error: not heard'),
     ends: undefined,
@@ -164,7 +164,7 @@ const rows: Record<string, Row> = {
     says: 'creating ObjectKeeper',
     keepers: 0,
   },
-  'InternalError: the server does not understand us': {
+  'InternalError: the server refuses the request as malformed': {
     fault: ['create objectkeepers', 400],
     ends: 'False InternalError',
     says: 'creating ObjectKeeper',
@@ -189,7 +189,7 @@ requestScenario.each(rows, async ({ given, when, then, simulation }, row) => {
 });
 
 requestScenario(
-  'OwnershipConflict: a keeper of that name follows something else',
+  'OwnershipConflict: a keeper of that name follows another object',
   async ({ given, when, then }) => {
     await volumeWorld(given, ALONE);
     when.justBefore('create objectkeepers', async ({ body }) => {
@@ -205,7 +205,7 @@ requestScenario(
 );
 
 requestScenario(
-  'nobody serves it: people are told after ten minutes, and it stays pending',
+  'a restore that no controller serves stays pending, with an Event after ten minutes',
   async ({ given, when, then }) => {
     await volumeWorld(given, { ...ALONE, standins: [] });
     await when.user.apply(restore());
@@ -220,7 +220,7 @@ requestScenario(
 );
 
 requestScenario(
-  'the restored claim is its user’s: it outlives the request',
+  'the restored claim belongs to its user: it outlives the request',
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],
@@ -235,7 +235,7 @@ requestScenario(
 );
 
 requestScenario(
-  'with ownership Keeper the claim is the keeper’s, and ends with the request',
+  'with ownership Keeper the keeper owns the claim, which is deleted with the request',
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],

@@ -62,7 +62,7 @@ async function captured({ given, when, then }: Scene, world: WorldOptions = CAPT
 const rule = requestScenario;
 
 describe('fire and forget', () => {
-  rule('1. the operation is initiated once, however often it is looked at', async (scene) => {
+  rule('1. the operation is initiated once, however often the request is reconciled', async (scene) => {
     await volumeWorld(scene.given, { ...CAPTURE, standins: [] });
     await scene.when.user.apply(capture());
     for (let i = 0; i < 5; i++)
@@ -75,7 +75,7 @@ describe('fire and forget', () => {
   });
 
   rule(
-    '2. there is no second try after an error; 48. what appears later does not revive it; 51. a new request succeeds',
+    '2. there is no retry after an error; 48. a source that appears later does not restart it; 51. a new request succeeds',
     async (scene) => {
       const { given, when, then, simulation } = scene;
       await volumeWorld(given, {
@@ -171,7 +171,7 @@ describe('fire and forget', () => {
 
 describe('completion', () => {
   rule(
-    '9, 15, 16, 17. an ended request costs no request and no write, also after a restart',
+    '9, 15, 16, 17. a completed request causes no API request and no write, also after a restart',
     async (scene) => {
       const before = await captured(scene);
       const { when, then, simulation } = scene;
@@ -189,7 +189,7 @@ describe('completion', () => {
   );
 
   rule(
-    '13. an artifact that is deleted afterwards is not made again; 14. one that was tampered with is not repaired',
+    '13. an artifact that is deleted afterwards is not created again; 14. a changed one is not repaired',
     async (scene) => {
       const { metadata } = await captured(scene);
       const { when, then } = scene;
@@ -206,7 +206,7 @@ describe('completion', () => {
   );
 
   rule(
-    '55. after a crash between status and annotation only the annotation is added; 56. all ends have all parts',
+    '55. after a crash between status and annotation only the annotation is added; 56. every completion has all parts',
     async (scene) => {
       const { given, when, then, simulation } = scene;
       await volumeWorld(given, CAPTURE);
@@ -224,7 +224,7 @@ describe('completion', () => {
     },
   );
 
-  rule('16. an end that another leader wrote a moment before stands', async (scene) => {
+  rule('16. a completion that another leader wrote a moment earlier is kept', async (scene) => {
     const { given, when, then } = scene;
     await volumeWorld(given, CAPTURE);
     const end = {
@@ -273,7 +273,7 @@ describe('ownership', () => {
   );
 
   rule(
-    '23, 26. deleting the request ends the keeper at once, and with it everything it owns; 39. only requests have a TTL',
+    '23, 26. deleting the request deletes the keeper at once, with everything it owns; 39. only requests have a TTL',
     async (scene) => {
       const { metadata } = await captured(scene, WHOLE);
       const { when, then } = scene;
@@ -284,15 +284,18 @@ describe('ownership', () => {
     },
   );
 
-  rule('26. a request that was recreated under its name is another: its keeper is another', async (scene) => {
-    const { metadata } = await captured(scene, WHOLE);
-    const { when, then } = scene;
-    await when.user.delete(REF);
-    await when.user.apply(capture());
-    await then.isGone(`objectkeeper/ret-snapshot-${metadata.uid}`);
-    const { uid } = (await then.object(REF)).metadata;
-    await then.exists(`objectkeeper/ret-snapshot-${uid}`);
-  });
+  rule(
+    '26. a request that was recreated under its name is a new request with a new keeper',
+    async (scene) => {
+      const { metadata } = await captured(scene, WHOLE);
+      const { when, then } = scene;
+      await when.user.delete(REF);
+      await when.user.apply(capture());
+      await then.isGone(`objectkeeper/ret-snapshot-${metadata.uid}`);
+      const { uid } = (await then.object(REF)).metadata;
+      await then.exists(`objectkeeper/ret-snapshot-${uid}`);
+    },
+  );
 });
 
 describe('the uid barrier', () => {
@@ -305,7 +308,7 @@ describe('the uid barrier', () => {
   });
 
   rule(
-    '28, 29, 46. a keeper without uid: again in a second, no artifact; then it goes on',
+    '28, 29, 46. a keeper without uid: retried in a second, no artifact; then the request continues',
     async ({ given, when, simulation }) => {
       const withheld: DirectReader = {
         async get(pass, kind, key) {
@@ -369,7 +372,7 @@ describe('TTL by the controller', () => {
     {
       '33, 34. a longer annotation changes nothing': '900h',
       '33, 34. a shorter annotation changes nothing': '1s',
-      '33, 34. an annotation that is nonsense changes nothing': 'for ever',
+      '33, 34. an invalid annotation changes nothing': 'for ever',
     },
     async ({ given, when, then }, ttl) => {
       await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
@@ -388,7 +391,7 @@ describe('TTL by the controller', () => {
   );
 
   rule(
-    '35. reconcile has no TTL in it: an expired request is neither deleted nor waited for',
+    '35. reconcile contains no TTL: an expired request is neither deleted nor scheduled',
     async (scene) => {
       await captured(scene);
       const { when, then, simulation } = scene;
@@ -400,7 +403,7 @@ describe('TTL by the controller', () => {
   );
 
   rule(
-    '36. it lists, watches and deletes, and touches nothing else; 38. only what ended and says when',
+    '36. it lists, watches and deletes, and does nothing else; 38. only requests with a completion time',
     async ({ given, when, then, simulation }) => {
       await volumeWorld(given, { families: ['request-ttl'], standins: [] });
       const ready = [
@@ -431,7 +434,7 @@ describe('TTL by the controller', () => {
   );
 
   rule(
-    '36. a conflict is left to the next pass: nothing is read',
+    '36. a conflict is left to the next reconcile: nothing is read',
     async ({ given, when, then, simulation }) => {
       await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
       await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
@@ -453,7 +456,7 @@ describe('TTL by the controller', () => {
   );
 
   rule(
-    '37. only the leader deletes, and it stops when it is not; 40. it starts and ends with the process',
+    '37. only the leader deletes, and stops when it loses the lease; 40. it starts and stops with the process',
     async ({ given, when, then, simulation }) => {
       await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
       await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
@@ -467,12 +470,15 @@ describe('TTL by the controller', () => {
     },
   );
 
-  rule('40. what expired while nobody ran is deleted at the start', async ({ given, when, then }) => {
-    await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
-    await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
-    await when.processCrashes({ downFor: hours(9) });
-    await then.isGone(REF);
-  });
+  rule(
+    '40. requests that expired while no process ran are deleted at startup',
+    async ({ given, when, then }) => {
+      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
+      await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
+      await when.processCrashes({ downFor: hours(9) });
+      await then.isGone(REF);
+    },
+  );
 });
 
 describe('reads', () => {
@@ -519,7 +525,7 @@ describe('reads', () => {
   });
 
   rule(
-    '46. a cache that is behind ends no request: the server is asked first',
+    '46. a cache that is behind completes no request: the server is read first',
     async ({ given, when, then }) => {
       await volumeWorld(given, { ...CAPTURE, objects: usualObjects().slice(0, 2) });
       when.cachesAreStale();
@@ -535,14 +541,14 @@ describe('reads', () => {
 describe('errors and speed', () => {
   requestScenario.each(
     {
-      '47. NotFound ends it': [usualObjects().slice(1), undefined, 'False NotFound'],
-      '47. Forbidden ends it': [usualObjects(), 403, 'False RBACDenied'],
-      '47. a configuration that cannot work ends it': [
+      '47. NotFound fails the request': [usualObjects().slice(1), undefined, 'False NotFound'],
+      '47. Forbidden fails the request': [usualObjects(), 403, 'False RBACDenied'],
+      '47. a configuration that cannot work fails the request': [
         [...usualObjects().slice(1), snapshotClass('snap', { driver: 'x' })],
         undefined,
         'False InvalidSource',
       ],
-      '47. an error of the storage system ends it': [
+      '47. an error of the storage system fails the request': [
         [
           ...usualObjects().slice(1),
           snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: x' } }),
@@ -550,7 +556,7 @@ describe('errors and speed', () => {
         undefined,
         'False SnapshotCreationFailed',
       ],
-      '47. a status that is missing is waited for': [
+      '47. a missing status does not fail the request': [
         [
           ...usualObjects().slice(1),
           snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'never' } }),
@@ -569,14 +575,14 @@ describe('errors and speed', () => {
     },
   );
 
-  rule('49. no pass waits inside itself, and waiting is driven by events', async (scene) => {
+  rule('49. no reconcile blocks to wait; events trigger the next one', async (scene) => {
     await captured(scene);
     const { passes } = await scene.simulation();
     expect(passes.map(({ took }) => took)).toEqual(passes.map(() => 0));
     expect(passes.filter(({ controller }) => controller === 'volume-capture').length).toBeLessThanOrEqual(5);
   });
 
-  rule('50. a conflict on the status is repeated', async ({ given, when, then, simulation }) => {
+  rule('50. a conflict on the status is retried', async ({ given, when, then, simulation }) => {
     await volumeWorld(given, CAPTURE);
     when.justBefore('patch volumecapturerequests/status', () =>
       when.user.patch(REF, { metadata: { labels: { changed: 'yes' } } }),
@@ -587,7 +593,7 @@ describe('errors and speed', () => {
     expect(first.outcome.kind).toBe('settled');
   });
 
-  rule('50. a conflict on anything else is not', async ({ given, when, then, simulation }) => {
+  rule('50. a conflict on anything else is not retried', async ({ given, when, then, simulation }) => {
     await volumeWorld(given, { ...CAPTURE, objects: CLAIMED });
     when.serverAnswers('patch persistentvolumes', 409);
     await when.user.apply(detach());
@@ -596,7 +602,7 @@ describe('errors and speed', () => {
     expect((await simulation()).passes.filter(({ outcome }) => outcome.kind === 'again')).toHaveLength(1);
   });
 
-  rule('53. a content that exists and is ours is success', async ({ given, when, then, simulation }) => {
+  rule('53. an existing content of this request is success', async ({ given, when, then, simulation }) => {
     await volumeWorld(given, CAPTURE);
     when.serverAnswers('create volumesnapshotcontents', { drop: 'after' });
     await when.user.apply(capture());

@@ -81,7 +81,7 @@ requestScenario.each(trouble, async (scene, happens) => {
   await then.isGone(`objectkeeper/ret-pvc-${uids[1]}`);
 });
 
-requestScenario('two leaders at once: one keeper, one content, one end', async (scene) => {
+requestScenario('two leaders at once: one keeper, one content, one completion', async (scene) => {
   const { given, when, then, simulation } = scene;
   await volumeWorld(given, { families: ['volume-capture'], standins: ['csi-snapshotter'] });
   // The other process is slightly faster at every write except the record of the content, which only one of them can
@@ -126,20 +126,23 @@ requestScenario('two leaders at once: one keeper, one content, one end', async (
   expect([made('ObjectKeeper').length, made('VolumeSnapshotContent').length]).toEqual([1, 1]);
 });
 
-requestScenario('a request that is deleted half-way takes everything with it', async (scene) => {
-  const { when, then } = scene;
-  await underWay(scene);
-  const { uid } = (await then.object('vcr/nightly')).metadata;
-  await then.exists(`vsc/snapshot-${uid}`);
-  await when.user.delete('vcr/nightly');
-  await then.isGone(`objectkeeper/ret-snapshot-${uid}`);
-  await then.isGone(`vsc/snapshot-${uid}`);
-  await when.user.apply(capture());
-  await when.timePasses(minutes(1));
-  expect(await readyOf(then, 'vcr/nightly')).toBe('True Completed');
-});
+requestScenario(
+  'a request that is deleted before completion takes all of its objects with it',
+  async (scene) => {
+    const { when, then } = scene;
+    await underWay(scene);
+    const { uid } = (await then.object('vcr/nightly')).metadata;
+    await then.exists(`vsc/snapshot-${uid}`);
+    await when.user.delete('vcr/nightly');
+    await then.isGone(`objectkeeper/ret-snapshot-${uid}`);
+    await then.isGone(`vsc/snapshot-${uid}`);
+    await when.user.apply(capture());
+    await when.timePasses(minutes(1));
+    expect(await readyOf(then, 'vcr/nightly')).toBe('True Completed');
+  },
+);
 
-requestScenario('a dry run changes nothing, and says what it would have done', async (scene) => {
+requestScenario('a dry run changes nothing, and reports what it would have done', async (scene) => {
   const { then, simulation } = scene;
   scene.given.noDoubleRun('in a dry run the same is asked again and again');
   await underWay(scene, { dryRun: true });

@@ -84,7 +84,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     expect(ttlOf(await then.object(ref))).toBe('10m');
   });
 
-  inWorld('3. a TTL that is there is not overwritten, and decides', async ({ when, then }) => {
+  inWorld('3. an existing TTL is not overwritten, and decides', async ({ when, then }) => {
     await when.user.apply(request(annotated('2h')));
     await when.timePasses(minutes(90));
     expect(await readyOf(then, ref)).toBe('True Completed');
@@ -93,7 +93,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     await then.isGone(ref);
   });
 
-  inWorld('4. no completion, no TTL', async ({ given, when, then, simulation }) => {
+  inWorld('4. without completion there is no TTL', async ({ given, when, then, simulation }) => {
     given.noDoubleRun('a status that no controller of ours would write');
     (await simulation()).crash();
     await when.user.apply({
@@ -107,17 +107,20 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     await then.exists(ref);
   });
 
-  inWorld('5. an expired TTL deletes, from its very instant on', async ({ when, then, simulation }) => {
-    await when.user.apply(wrong(annotated('5m')));
-    await when.timePasses(seconds(299));
-    await then.exists(ref);
-    await when.timePasses(seconds(34));
-    await then.isGone(ref);
-    expect((await simulation()).writes().filter(({ verb }) => verb === 'delete')).toHaveLength(1);
-  });
+  inWorld(
+    '5. an expired TTL deletes the request, from its very instant on',
+    async ({ when, then, simulation }) => {
+      await when.user.apply(wrong(annotated('5m')));
+      await when.timePasses(seconds(299));
+      await then.exists(ref);
+      await when.timePasses(seconds(34));
+      await then.isGone(ref);
+      expect((await simulation()).writes().filter(({ verb }) => verb === 'delete')).toHaveLength(1);
+    },
+  );
 
   inWorld(
-    '6. a TTL that is not over is looked at again after 30 to 66 seconds',
+    '6. a TTL that has not expired is evaluated again after 30 to 66 seconds',
     async ({ when, simulation }) => {
       await when.user.apply(wrong());
       await when.timePasses(minutes(9));
@@ -133,7 +136,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
   );
 
   inWorld(
-    '7. an invalid TTL: InvalidTTL, not deleted, not looked at again, unchanged',
+    '7. an invalid TTL: InvalidTTL, not deleted, not evaluated again, unchanged',
     async ({ when, then, simulation }) => {
       await when.user.apply(request(annotated('10minutes')));
       await when.timePasses(seconds(2));
@@ -191,29 +194,35 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     },
   );
 
-  inWorld('a crash before the end is written leaves the annotation to the next attempt', async (scene) => {
-    const { when, then } = scene;
-    when.serverAnswers('patch status', 500, { times: 3 });
-    await when.user.apply(wrong());
-    await when.processRestarts();
-    await when.timePasses(seconds(30));
-    expect(await readyOf(then, ref)).toBe('False NotFound');
-    expect(ttlOf(await then.object(ref))).toBe('10m');
-  });
+  inWorld(
+    'a crash before the completion is written leaves the annotation to the next attempt',
+    async (scene) => {
+      const { when, then } = scene;
+      when.serverAnswers('patch status', 500, { times: 3 });
+      await when.user.apply(wrong());
+      await when.processRestarts();
+      await when.timePasses(seconds(30));
+      expect(await readyOf(then, ref)).toBe('False NotFound');
+      expect(ttlOf(await then.object(ref))).toBe('10m');
+    },
+  );
 
-  inWorld('a request that somebody marked as running has not ended', async ({ when, then, simulation }) => {
-    (await simulation()).crash();
-    await when.user.apply({
-      ...wrong(annotated('5m')),
-      status: {
-        completionTimestamp: '2026-01-01T00:00:00Z',
-        conditions: [readyFor('False', 'Running')],
-      },
-    } as KubeObject);
-    await when.processRestarts();
-    await when.timePasses(seconds(2));
-    expect(await readyOf(then, ref)).toBe('False NotFound');
-  });
+  inWorld(
+    'a request that another controller marked as running has not completed',
+    async ({ when, then, simulation }) => {
+      (await simulation()).crash();
+      await when.user.apply({
+        ...wrong(annotated('5m')),
+        status: {
+          completionTimestamp: '2026-01-01T00:00:00Z',
+          conditions: [readyFor('False', 'Running')],
+        },
+      } as KubeObject);
+      await when.processRestarts();
+      await when.timePasses(seconds(2));
+      expect(await readyOf(then, ref)).toBe('False NotFound');
+    },
+  );
 });
 
 test('9. the same behaviour for both kinds: everything above runs for each of them', () => {
