@@ -1,5 +1,5 @@
-// Rights on the real server are what the fixture says: the embedded one is held to it in the fast round. Run with
-// RECORD=1 to write the fixture anew.
+// Authorization on the real server is as recorded in the fixture. access.test.ts compares the embedded server with the
+// fixture. Run with RECORD=1 to rewrite the fixture.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -10,14 +10,14 @@ import { useRealServer } from './realServer.ts';
 const real = useRealServer();
 
 const fixture = (name: string) => new URL(`./fixtures/${name}.json`, import.meta.url);
-// By then the server knows every role it was given.
+// By then the server has observed all roles.
 const SETTLE_MS = 500;
 const RECORDING = process.env.RECORD === '1';
 const recorded = (name: string): Answered[] =>
   RECORDING ? [] : (JSON.parse(readFileSync(fixture(name), 'utf8')) as Answered[]);
 
 test.each([
-  // First: the server remembers in which way somebody last became another.
+  // First, because the server remembers the last way in which a user was impersonated.
   ['who may act as whom', 'impersonation', playImpersonation],
   ['who may do what', 'access', playAccess],
   ['which right a request takes', 'roles', playRoles],

@@ -1,4 +1,5 @@
-// Rights on the embedded server: the conversation that access.kube.ts has with the real one, answer by answer.
+// Authorization on the embedded server: the requests that access.kube.ts sends to the real one, compared answer by
+// answer.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

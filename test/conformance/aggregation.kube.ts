@@ -1,5 +1,5 @@
-// The embedded server passes requests on to aggregated APIs as the real one does: the same stranger, the same questions,
-// the same answers, and the same things said to the stranger.
+// The embedded server proxies requests to aggregated APIs as the real one does: with the same extension server and the
+// same requests, the answers and the proxied requests are the same.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,14 +38,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('both conversations are the same', () => {
+test('the embedded and the real server proxy and answer alike', () => {
   expect(ours.map(({ about }) => about)).toEqual(theirs.map(({ about }) => about));
   for (const [i, { about, what }] of theirs.entries()) expect.soft(ours[i]!.what, about).toEqual(what);
 });
 
-test('nothing unexpected happened', () => expect(embedded.embedded.unexpected).toEqual([]));
+test('no unexpected error occurred', () => expect(embedded.embedded.unexpected).toEqual([]));
 
-test('the headers that strangers are to believe are published in the same form', async () => {
+test('the headers for front-proxy authentication are published in the same form', async () => {
   const [a, b] = await Promise.all(
     [real, embedded.target].map(async (target) => {
       const { body } = await asker(target)('GET', CONFIG);

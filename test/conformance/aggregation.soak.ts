@@ -1,5 +1,5 @@
-// A large answer of an aggregated API goes through the embedded server in bounded memory: while the client does not read,
-// the API is not asked for more; when it reads, every byte arrives.
+// The embedded server proxies a large answer of an aggregated API in bounded memory: while the client does not read, it
+// reads no more from the API; when the client reads, every byte arrives.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -19,10 +19,10 @@ import { asker } from './model/ask.ts';
 const BASE = '/apis/large.example.com/v1';
 const PIECE = Buffer.alloc(64 << 10, 'x');
 const PIECES = 1024; // 64 MiB
-// Sockets and streams on four stages hold something each.
+// Sockets and streams buffer some data at each of four stages.
 const MOST_AHEAD = 16 << 20;
 
-/** Counts what it was asked for. */
+/** Counts the bytes it was asked for. */
 async function startLarge() {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-large-'));
   const tls = await servingCertificate(directory, ['large.default.svc'], realClock.now());
@@ -48,7 +48,7 @@ async function startLarge() {
   return { port, made, close, caBundle: Buffer.from(tls.ca).toString('base64') };
 }
 
-/** The count, once it has not moved for a while. */
+/** The count, once it has been constant for a while. */
 async function stalled(count: () => number): Promise<number> {
   for (let last = -1, same = 0; ; ) {
     await sleep(50);
@@ -58,7 +58,7 @@ async function stalled(count: () => number): Promise<number> {
   }
 }
 
-test('nothing is read ahead of the client, and nothing is lost', async () => {
+test('does not read ahead of the client, and loses nothing', async () => {
   const large = await startLarge();
   const embedded = await startEmbeddedSocket({ outbound: httpsOutbound });
   const ask = asker(embedded.target);

@@ -1,5 +1,5 @@
-// An aggregated API of ours behind the embedded server, on a socket with certificates and in the process without: the user
-// arrives, rights count, bytes are streamed, and nobody gets in past the front proxy.
+// An aggregated API of Lapse behind the embedded server, on a socket with certificates and in the process without: the
+// user is passed on, authorization applies, bytes are streamed, and clients cannot bypass the front proxy.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,14 +100,14 @@ describe('on a socket', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test('it is found, read and refused as the user', () => checkUse(embedded));
+  test('it is discovered, read and refused as the user', () => checkUse(embedded));
 
-  test('whoever comes without the front proxy’s certificate is nobody', async () => {
+  test('a client without the front proxy’s certificate is anonymous', async () => {
     expect(await host.askAsStranger()).toBe(401);
   });
 });
 
-test('in the process, it is found, read and refused as the user', async () => {
+test('in the process, it is discovered, read and refused as the user', async () => {
   let handle: ReturnType<typeof aggregatedHandler> | undefined;
   const embedded = await startEmbedded({
     outbound: localOutbound(

@@ -1,5 +1,5 @@
-// Rules that random sequences found, on the real server: what it answers is what the fixture says, and the embedded
-// server is held to it in the fast round. Run with RECORD=1 to write the fixture anew.
+// Rules that random sequences found, on the real server: its answers are as recorded in the fixture. agreed.test.ts
+// compares the embedded server with it. Run with RECORD=1 to rewrite the fixture.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

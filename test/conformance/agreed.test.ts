@@ -26,6 +26,6 @@ test.each(CASES.map(({ name }) => name))('%s', (name) => {
   expect(seen[name]).toEqual(recorded[name]);
 });
 
-test('nothing else is recorded', () => {
+test('the fixture contains no other case', () => {
   expect(Object.keys(recorded).sort()).toEqual(CASES.map(({ name }) => name).sort());
 });

@@ -1,4 +1,4 @@
-// Server-side apply, compared with the real server: random histories of appliers, updates and patches end in the same
+// Server-side apply, compared with the real server: random histories of applies, updates and patches lead to the same
 // objects with the same managers, step by step.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// Bad input gets the Status that the real server gives it (fixtures/badInput.json), changes nothing and breaks
-// nothing; input that only looks bad is kept exactly. badInput.kube.ts holds the real server to the same tables.
-// Rules in knownBadInput.json must fail, all others must pass.
+// Bad input gets the Status of the real server (fixtures/badInput.json) and changes nothing; unusual but valid input is
+// stored exactly. badInput.kube.ts checks the real server with the same tables. Rules in knownBadInput.json must fail,
+// all others must pass.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareStage, type Stage } from './badInput/stage.ts';
@@ -21,7 +21,7 @@ afterAll(() => target?.close());
 const known = loadKnown('badInput');
 const seen = new Map<string, Verdict>();
 
-describe('refused with the right Status, and no revision is spent on it', () => {
+describe('refused with the right Status, without a new revision', () => {
   test.each(REFUSED)('%s', async (rule) => {
     const before = target.server.revision();
     const verdict = await judgeRefusal(stage, rule);
@@ -40,11 +40,11 @@ describe('kept exactly', () => {
   });
 });
 
-test('the list of known differences is true', () => {
+test('the list of known differences is correct', () => {
   expect(surprises(seen, known)).toEqual([]);
 });
 
-test('afterwards the server is up, unpolluted, and met no error of its own', async () => {
+test('afterwards the server is up, unchanged, and had no internal error', async () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   expect((await stage.send({ method: 'GET', path: '/readyz' })).status).toBe(200);
   expect(target.unexpected).toEqual([]);

@@ -24,7 +24,7 @@ const remove = (name: string) => core.deleteNamespacedConfigMap({ namespace: NS,
 const names = async () =>
   (await core.listNamespacedConfigMap({ namespace: NS })).items.map((i) => i.metadata?.name);
 
-test('it creates, reads, replaces, lists and deletes', async () => {
+test('creates, reads, replaces, lists and deletes', async () => {
   const made = await create('a');
   expect(made.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
   expect(made.metadata?.creationTimestamp).toBeInstanceOf(Date);
@@ -40,7 +40,7 @@ test('it creates, reads, replaces, lists and deletes', async () => {
   await expect(remove('a')).rejects.toMatchObject({ code: 404 });
 });
 
-test('a Job keeps its types', async () => {
+test('keeps the types of a Job', async () => {
   const batch = config.makeApiClient(k8s.BatchV1Api);
   const container = { name: 'main', image: 'example.com/a' };
   const template = { spec: { restartPolicy: 'Never', containers: [container] } };
@@ -51,7 +51,7 @@ test('a Job keeps its types', async () => {
   await batch.deleteNamespacedJob({ namespace: NS, name: 'j', propagationPolicy: 'Background' });
 });
 
-test('its informer sees what is there and what changes, in order', async () => {
+test('its informer sees existing objects and changes, in order', async () => {
   await create('before');
   const path = `/api/v1/namespaces/${NS}/configmaps`;
   const informer = k8s.makeInformer(config, path, () => core.listNamespacedConfigMap({ namespace: NS }));

@@ -1,5 +1,5 @@
-// kube-controller-manager itself, unmodified, on the embedded server: its Job, TTL, garbage collector and namespace
-// controllers do their work for five minutes (MINUTES: another time) and find nothing to complain about.
+// The unmodified kube-controller-manager on the embedded server: its Job, TTL, garbage collector and namespace
+// controllers work for five minutes (MINUTES: another duration) without logging a problem.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,10 @@ const CONTROLLERS = ['garbage-collector', 'namespace', 'job', 'ttl-after-finishe
   (c) => `${c}-controller`,
 );
 const JOBS = 4;
-/** What a slow machine manages; an idle one four times as many. Every round sees all of its own collected. */
+/**
+ * What a slow machine achieves; an idle one achieves four times as much. Each round sees all of its own objects
+ * collected.
+ */
 const LEAST_ROUNDS_PER_MINUTE = 2;
 
 let embedded: EmbeddedSocket;
@@ -76,7 +79,10 @@ const items = async (path: string): Promise<{ metadata: { name: string } }[]> =>
 
 const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 200 });
 
-/** A namespace's life: Jobs run, end and expire, an owner takes its own along, and the namespace goes with the rest. */
+/**
+ * The life of a namespace: Jobs run, finish and expire, dependants are deleted with their owner, and the namespace with
+ * the rest.
+ */
 async function playRound(namespace: string): Promise<void> {
   const here = `/api/v1/namespaces/${namespace}`;
   const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
@@ -106,7 +112,7 @@ async function playRound(namespace: string): Promise<void> {
   await eventually(async () => expect((await ask('GET', here)).status).toBe(404));
 }
 
-test('Jobs finish and expire, dependants are collected, namespaces are finalised, nothing is complained about', async () => {
+test('Jobs finish and expire, dependants are collected, namespaces are finalised, no problem is logged', async () => {
   const end = Date.now() + MINUTES * 60_000;
   let rounds = 0;
   do await playRound(`round-${rounds++}`);

@@ -1,5 +1,5 @@
-// Where the embedded server differs from kube-apiserver as a whole: on purpose, and for now. The first parts of
-// differences.md.
+// General differences between the embedded server and kube-apiserver: deliberate ones, and temporary ones. The first
+// parts of differences.md.
 
 export interface Deliberate {
   readonly what: string;

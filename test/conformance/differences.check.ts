@@ -4,7 +4,7 @@ import { DIFFERENCES_FILE, renderDifferences } from './differences.ts';
 import { loadKnown } from './known.ts';
 import { loadCases } from './replay/cases.ts';
 
-test('differences.md says what known.json and deliberate.ts say', () => {
+test('differences.md matches known.json and deliberate.ts', () => {
   expect(readFileSync(DIFFERENCES_FILE, 'utf8')).toBe(renderDifferences());
 });
 

@@ -1,6 +1,6 @@
-// Writes differences.md: where the embedded server differs from a real one on purpose, and which recorded cases it
-// does not pass yet. Regenerate with `node test/conformance/update.ts` (runs all cases first) or, when only the
-// words changed, `node test/conformance/differences.ts`.
+// Writes differences.md: the deliberate differences of the embedded server, and the recorded cases that it does not
+// pass yet. Regenerate with `node test/conformance/update.ts` (runs all cases first) or, if only the texts changed,
+// `node test/conformance/differences.ts`.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ const kubectlLines = () =>
     ),
   );
 
-// In a fenced block: the reasons quote answers, which Markdown would take for markup.
+// In a fenced block, because the reasons quote answers that Markdown would take for markup.
 const section = (heading: string, entries: [string, KnownList[string]][]) => [
   `### ${heading}`,
   '',

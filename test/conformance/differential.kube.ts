@@ -1,6 +1,6 @@
-// Random sequences of requests, good and bad, on the validated kinds and on random custom ones: the embedded server and
-// the real one answer alike, step by step. SEED=… RUNS=… repeat or lengthen a round; what differs is shrunk and shown
-// with both answers.
+// Random sequences of requests, valid and invalid, on the validated kinds and on random custom ones: the embedded
+// server and the real one answer alike, step by step. SEED=… RUNS=… repeat or lengthen a round. A difference is shrunk
+// and shown with both answers.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,9 +16,9 @@ import { bedTarget } from './replay/targets.ts';
 const SEED = Number(process.env['SEED'] ?? 1);
 const RUNS = Number(process.env['RUNS'] ?? 2000);
 const DEFINITIONS = Number(process.env['DEFINITIONS'] ?? 120);
-// Side by side: the real server has more than one thread, and waits for its store.
+// Concurrent, because the real server has more than one thread and waits for its store.
 const WORKERS = 12;
-// Met by a slow machine, too: a round that is cut short has shown nothing, and fails.
+// A slow machine must finish too: a round that is cut short has shown nothing, and fails.
 const AT_MOST_MS = 700_000;
 
 let bed: Bed;
@@ -76,7 +76,7 @@ async function checkSome(subjects: readonly Subject[], seed: number): Promise<Ch
 
 const shown = (disagreement: Disagreement): string => JSON.stringify(disagreement, null, 1);
 
-test('random definitions are judged alike', () => {
+test('random CRDs are accepted and refused alike', () => {
   expect(prepared.disagreements.map(shown), `seed ${SEED}`).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// The comparison of random sequences itself: a server agrees with its like, and one that differs in a single answer is
-// found out by the shortest sequence that shows it.
+// The comparison of random sequences itself: a server agrees with an identical one, and a server with a single
+// different answer is detected by the shortest sequence that shows it.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const some = () => sequences(subjects.length);
 
-test('a server agrees with its like', async () => {
+test('a server agrees with an identical server', async () => {
   const agrees = fc.asyncProperty(some(), async ({ subject, steps }) => {
     const [a, b] = [
       await playOn(one, subjects[subject]!, steps),
@@ -41,7 +41,7 @@ test('a server agrees with its like', async () => {
   expect([...one.unexpected, ...other.unexpected]).toEqual([]);
 });
 
-test('a single difference is found, and shown with nothing else', async () => {
+test('a single difference is found, and reported alone', async () => {
   // Answers deletions with 202.
   const faulty: Target = {
     ...other,

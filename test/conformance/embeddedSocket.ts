@@ -1,4 +1,4 @@
-// The embedded server behind a real HTTPS socket on loopback, with a kubeconfig for clients nobody here wrote.
+// The embedded server behind a real HTTPS socket on loopback, with a kubeconfig for unmodified third-party clients.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly contentType: string | undefined;
-  /** Of the header that says who asks. */
+  /** The bearer token of the Authorization header. */
   readonly token: string | undefined;
   /** Undefined until it is answered. */
   status?: number;
@@ -29,7 +29,7 @@ export interface EmbeddedSocket {
   /** PEM. */
   readonly ca: string;
   readonly kubeconfig: string;
-  /** Every request since the start. */
+  /** All requests since the start. */
   readonly requests: LoggedRequest[];
   close(): Promise<void>;
 }

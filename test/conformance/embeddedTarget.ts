@@ -1,4 +1,4 @@
-// The embedded server as a target: in memory, with the two users the recorded cases know.
+// The embedded server as a target: in memory, with the two users of the recorded cases.
 
 import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { type ApiServer, createServer, type ServerOptions } from '@lapse/apiserver/server';
@@ -19,7 +19,7 @@ export const access = { adminToken: ADMIN, nobodyToken: NOBODY };
 
 export interface Embedded extends Target {
   readonly server: ApiServer;
-  /** What went wrong inside, answered as 500. */
+  /** Internal errors, answered with 500. */
   readonly unexpected: string[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Helm 3 and Helm 4 themselves on the embedded server, over its socket: a chart with hooks and a definition is installed,
-// upgraded, rolled back and uninstalled. They send what they send to a real server, protobuf included.
+// Helm 3 and Helm 4 on the embedded server, over its socket: a chart with hooks and a CRD is installed, upgraded,
+// rolled back and uninstalled. The requests are the same as to a real server, protobuf included.
 
 import { dirname } from 'node:path';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -52,7 +52,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     protobufBefore = bodies(PROTOBUF);
   });
 
-  test('installs: hooks first, the definition before its object', async () => {
+  test('installs: hooks first, the CRD before its object', async () => {
     expect(await run('install', 'shop', chart)).toContain('STATUS: deployed');
     expect(await namesIn(maps)).toEqual(
       expect.arrayContaining(['hook-pre-install', 'plain', 'listed', 'growing-0', 'only-old']),
@@ -64,7 +64,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(await namesIn(secrets)).toEqual(['sh.helm.release.v1.shop.v1', 'web']);
   });
 
-  test('upgrades: what is new comes, what is not in it any more goes', async () => {
+  test('upgrades: creates new objects and deletes those no longer in the chart', async () => {
     await run('upgrade', 'shop', chart, '--set', 'count=3,port=8080,old=false');
     expect(await port()).toBe(8080);
     const names = await namesIn(maps);
@@ -72,7 +72,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(names).not.toContain('only-old');
   });
 
-  test('rolls back: as it was', async () => {
+  test('rolls back to the previous objects', async () => {
     await run('rollback', 'shop', '1');
     expect(await port()).toBe(80);
     const names = await namesIn(maps);
@@ -82,16 +82,16 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(history.map(({ status }) => status)).toEqual(['superseded', 'superseded', 'deployed']);
   });
 
-  test('an upgrade that the server refuses is a failed one', async () => {
+  test('an upgrade that the server refuses fails', async () => {
     await expect(run('upgrade', 'shop', chart, '--set', 'broken=true')).rejects.toThrow(
       /spec\.ports\[0\]\.port/,
     );
     expect(await run('status', 'shop')).toContain('STATUS: failed');
   });
 
-  test('uninstalls: all but what is to be kept and the definition; hooks run', async () => {
+  test('uninstalls everything except kept objects and the CRD; hooks run', async () => {
     await run('uninstall', 'shop');
-    // Hooks that were not told to go stay, and so does what says so.
+    // Hooks without a delete policy stay, and so do objects with the policy keep.
     expect((await namesIn(maps)).sort()).toEqual(expect.arrayContaining(['hook-pre-delete', 'kept']));
     const gone = ['plain', 'growing-0', 'listed', 'hook-post-delete'];
     expect((await namesIn(maps)).filter((name) => gone.includes(name))).toEqual([]);
@@ -101,5 +101,5 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(await namesIn(definitions)).toContain(definition);
   });
 
-  test('it spoke protobuf', () => expect(bodies(PROTOBUF)).toBeGreaterThan(protobufBefore));
+  test('sends protobuf', () => expect(bodies(PROTOBUF)).toBeGreaterThan(protobufBefore));
 });

@@ -10,7 +10,7 @@ const known: KnownList = {
 };
 const verdicts = (entries: Record<string, Verdict>) => new Map(Object.entries(entries));
 
-test('a listed failure and an unlisted pass surprise nobody', () => {
+test('a listed failure and an unlisted pass are expected', () => {
   expect(surprises(verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed }), known)).toEqual([]);
 });
 
@@ -27,7 +27,7 @@ test.each<[string, Record<string, Verdict>, string]>([
   expect(surprises(verdicts(entries), known).join('\n')).toContain(text);
 });
 
-test('an update drops passes, keeps reasons people wrote, refreshes todo and adds new failures', () => {
+test('an update drops passes, keeps hand-written reasons, refreshes todo and adds new failures', () => {
   const next = updated(
     known,
     verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed, 'apply / e': failed }),

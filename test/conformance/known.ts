@@ -1,5 +1,5 @@
-// Which recorded cases and rules about bad input the embedded server is known not to pass, and why. What is not on a
-// list must pass and what is on it must fail, so the lists can only tell the truth.
+// The recorded cases and the rules about bad input that the embedded server is known not to pass, with reasons.
+// Unlisted cases must pass and listed ones must fail, so the lists are always correct.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export function saveKnown(list: ListName, known: KnownList): void {
   writeFileSync(FILES[list], `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
-/** Sentences about cases that did not go as the list says. */
+/** Messages about cases whose result is not as listed. */
 export function surprises(verdicts: ReadonlyMap<string, Verdict>, known: KnownList): string[] {
   const out: string[] = [];
   for (const [title, verdict] of verdicts) {
@@ -44,7 +44,7 @@ export function surprises(verdicts: ReadonlyMap<string, Verdict>, known: KnownLi
   return out;
 }
 
-// What a topic needs as a whole, for cases that nobody has looked at more closely.
+// What a topic needs as a whole, for cases that were not examined further.
 const NEEDED_BY_TOPIC: Readonly<Record<string, Needs>> = {
   apply: 'apply',
   access: 'rbac',
@@ -52,7 +52,7 @@ const NEEDED_BY_TOPIC: Readonly<Record<string, Needs>> = {
   protobuf: 'protobuf-answers',
 };
 
-/** The list after a run: passing cases leave it, new failures join it, reasons of `todo` entries are refreshed. */
+/** The list after a run: passing cases are removed, new failures added, reasons of `todo` entries refreshed. */
 export function updated(known: KnownList, verdicts: ReadonlyMap<string, Verdict>): KnownList {
   const out: Record<string, Known> = {};
   for (const [title, verdict] of verdicts) {
@@ -65,7 +65,7 @@ export function updated(known: KnownList, verdicts: ReadonlyMap<string, Verdict>
   return out;
 }
 
-/** The same failure reads the same in the next run. */
+/** Normalized, so that the same failure has the same text in the next run. */
 const withoutRunNames = (text: string): string =>
   text
     .replace(/w[0-9a-f]{8}-[0-9a-z]{3}/g, '{{ns}}')

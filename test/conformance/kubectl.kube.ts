@@ -1,5 +1,5 @@
-// kubectl cannot tell the embedded server from the real one: whole sessions print the same on both, up to ages, uids,
-// versions and times. What differs on purpose is marked in the sessions with its reason.
+// kubectl prints the same for the embedded server and the real one: whole sessions are compared, except for ages, uids,
+// versions and times. Deliberate differences are marked in the sessions with a reason.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
@@ -46,6 +46,6 @@ test('the typed create commands and the reviews sent protobuf', () => {
   expect(reviews.filter((r) => r.contentType !== PROTOBUF)).toEqual([]);
 });
 
-test('nothing went wrong inside the embedded server', () => {
+test('the embedded server had no internal error', () => {
   expect(embedded.embedded.unexpected).toEqual([]);
 });

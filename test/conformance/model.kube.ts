@@ -1,4 +1,4 @@
-// The model is right about the real server; what the embedded one is compared with is therefore the real thing.
+// The model agrees with the real server, so a comparison of the embedded server with the model is valid.
 
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';

@@ -1,4 +1,4 @@
-// The property of model.test.ts, with fresh seeds, longer and more often.
+// The property of model.test.ts, with new seeds, longer and more often.
 
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';

@@ -1,4 +1,4 @@
-// The model notices a broken server: one fault each, between the driver and a server that works.
+// The model detects a broken server: one fault each, between the driver and a correct server.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => target?.close());
 
-test.each(Object.entries(FAULTS))('a server that %s is found out', async (_, fault) => {
+test.each(Object.entries(FAULTS))('a server that %s is detected', async (_, fault) => {
   const effort = { runs: 200, maxLength: 25, seed: 1, shrink: false, patienceMs: 200 };
   await expect(agreesWithModel(fault(target), configMaps, effort)).rejects.toThrow('Property failed');
 });

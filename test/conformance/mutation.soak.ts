@@ -1,11 +1,11 @@
-// Every single change to every recorded answer is noticed by the replayer, at the step where it was made.
+// The replayer detects every single change to every recorded answer, at the step where it was made.
 
 import { expect, test } from 'vitest';
 import { unnoticed } from './byHeart/check.ts';
 import { mutationsOf } from './byHeart/mutations.ts';
 import { loadCases } from './replay/cases.ts';
 
-test('every single change to a recorded answer is noticed where it was made', async () => {
+test('every single change to a recorded answer is detected at its step', async () => {
   const missed: string[] = [];
   let tried = 0;
   for (const entry of loadCases()) {

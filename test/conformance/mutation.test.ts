@@ -1,6 +1,6 @@
-// Who tests the replayer? Each recorded case is replayed against a server that has learned it by heart, which must
-// pass; then one thing in one answer is made wrong, and the replayer must fail at that step. A sample over all
-// cases here; every mutation there is in mutation.soak.ts.
+// Tests of the replayer. Each recorded case is replayed against a server that answers as recorded, which must pass.
+// Then one value in one answer is changed, and the replayer must fail at that step. This is a sample over all cases;
+// mutation.soak.ts runs every mutation.
 
 import { seededRandom } from '@lapse/base/random';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ test('every case passes against a server that answers as recorded', async () => 
   expect(cases.length).toBe(539);
 });
 
-test(`${PER_CASE} single changes per case, drawn over all of its answers, are noticed where they were made`, async () => {
+test(`${PER_CASE} single changes per case, drawn over all of its answers, are detected at their step`, async () => {
   const random = seededRandom(1);
   const missed: string[] = [];
   let tried = 0;

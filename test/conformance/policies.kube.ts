@@ -1,5 +1,5 @@
-// ValidatingAdmissionPolicies on a real server do what the fixture says; the embedded one is held to it in the fast round.
-// Run with RECORD=1 to write the fixture anew.
+// ValidatingAdmissionPolicies on a real server behave as recorded in the fixture. policies.test.ts compares the
+// embedded server with it. Run with RECORD=1 to rewrite the fixture.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// ValidatingAdmissionPolicies on the embedded server, held to the answers of a real one (policies.kube.ts).
+// ValidatingAdmissionPolicies on the embedded server, compared with the answers of a real one (policies.kube.ts).
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

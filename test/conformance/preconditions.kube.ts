@@ -1,4 +1,4 @@
-// The real server keeps the promise of preconditions.test.ts for the same kinds.
+// The real server passes the checks of preconditions.test.ts for the same kinds.
 
 import { expect, test } from 'vitest';
 import { asker } from './model/ask.ts';

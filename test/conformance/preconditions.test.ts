@@ -1,5 +1,5 @@
-// Nothing is ever deleted that is not the object somebody looked at: for every kind in the discovery documents, a
-// DELETE with another uid or resourceVersion is 409 and the object stays as it was.
+// A DELETE affects only the object that the client has read: for every kind in the discovery documents, a DELETE with
+// another uid or resourceVersion is answered with 409 and the object is unchanged.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';

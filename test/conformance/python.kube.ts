@@ -1,6 +1,6 @@
-// The official Python client on the embedded server, over its socket: it lists, pages, watches and writes, and sees what it
-// sees on a real one. Where Python or the way to its packages is missing, the test says so and is skipped; in CI, where it
-// should be there, it fails.
+// The official Python client on the embedded server, over its socket: it lists, pages, watches and writes, with the
+// same results as on a real one. Without Python or access to its packages, the test says so and is skipped. In CI,
+// where Python must exist, it fails.
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { ensurePython } from './python/environment.ts';
 const python = await ensurePython();
 const why = python.kind === 'missing' ? ` (skipped: ${python.why})` : '';
 
-test.runIf(process.env.CI)('in CI the client is there', () => {
+test.runIf(process.env.CI)('in CI the client is installed', () => {
   expect(python.kind, python.kind === 'missing' ? python.why : '').toBe('ready');
 });
 
@@ -60,7 +60,7 @@ describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, (
     ['left', maps(1, 3)],
   ])('%s', (about, wanted) => expect(seen[about]).toEqual(wanted));
 
-  test('on a real server it sees the same', async () => expect(await play(bed.kubeconfig)).toEqual(seen));
+  test('sees the same on a real server', async () => expect(await play(bed.kubeconfig)).toEqual(seen));
 
-  test('nothing unexpected happened', () => expect(embedded.embedded.unexpected).toEqual([]));
+  test('no unexpected error occurred', () => expect(embedded.embedded.unexpected).toEqual([]));
 });

@@ -1,5 +1,5 @@
-// The rights of every family, on the embedded server with RBAC: the same manifests and tests as test/kube/rbac.kube.ts has
-// for the real one.
+// The rights of every family, on the embedded server with RBAC: with the manifests and tests that
+// test/kube/rbac.kube.ts runs on the real one.
 
 import { dirname } from 'node:path';
 import { verbOf } from '@lapse/apiserver/http/handle';

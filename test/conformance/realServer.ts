@@ -9,7 +9,7 @@ export interface RealServer {
   readonly target: ReturnType<typeof bedTarget>;
 }
 
-/** Call it at the top of the file; what it answers may be asked for when the tests run. */
+/** Call it at the top of the file. The returned server is available while tests run. */
 export function useRealServer(): RealServer {
   let bed: Bed | undefined;
   let target: ReturnType<typeof bedTarget> | undefined;

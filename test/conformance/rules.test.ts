@@ -1,4 +1,4 @@
-// Rules about what clients see over time; rules.kube.ts sees the same on the real server.
+// Rules about what clients observe over time. rules.kube.ts runs them on the real server.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';

@@ -1,6 +1,7 @@
 // Runs every recorded case and every bad request against the embedded server and rewrites known.json and
-// knownBadInput.json (what passes leaves them, new failures join as `todo`) and differences.md. With --failures FILE it also writes the first difference of each failing
-// case there, for whoever works on the server. Usage: node test/conformance/update.ts [--failures FILE]
+// knownBadInput.json (passing cases are removed, new failures are added as `todo`) and differences.md. With --failures
+// FILE it also writes the first difference of each failing case to that file, for debugging.
+// Usage: node test/conformance/update.ts [--failures FILE]
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

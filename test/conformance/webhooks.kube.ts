@@ -1,5 +1,5 @@
-// The embedded server calls webhooks as the real one does: the same webhooks, the same writes, the same answers, and the
-// same questions asked.
+// The embedded server calls webhooks as the real one does: with the same webhooks and the same writes, the answers and
+// the admission requests are the same.
 
 import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Webhooks of the embedded server, over HTTPS: what webhooks.kube.ts compares with the real one, held by a fixture. Run
-// with RECORD=1 to write it anew, and then the kube round.
+// Webhooks of the embedded server, over HTTPS: the comparison of webhooks.kube.ts, against a fixture. Run with RECORD=1
+// to rewrite it, and then run the kube round.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';

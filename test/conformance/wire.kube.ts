@@ -1,5 +1,5 @@
-// The recorded cases on the real server they were recorded from: all pass. This is what makes the recordings, and the
-// replayer, trustworthy.
+// The recorded cases on the real server they were recorded from: all pass. This validates the recordings and the
+// replayer.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
@@ -20,8 +20,8 @@ const unpassed = (verdicts: ReadonlyMap<string, Verdict>) =>
 test('the real server answers every recorded case as recorded', async () => {
   const target = bedTarget(bed);
   const verdicts = await runAll(loadCases(), target, { width: 6 });
-  // Side by side, cases see each other: a bookmark because of somebody else's write, a 429 while storage for a new
-  // version comes up. What failed in company gets a second chance alone.
+  // Concurrent cases affect each other: a bookmark because of another case's write, a 429 while storage for a new
+  // version starts. Failed cases are repeated alone.
   const again = new Set(unpassed(verdicts));
   const alone = await runAll(
     loadCases().filter((c) => again.has(c.title)),

@@ -1,5 +1,5 @@
-// Every recorded case against the embedded server. Cases listed in known.json must fail, all others must pass.
-// In process for speed; the core cases also over HTTPS, where framing, keep-alive and closing are the server's own.
+// Every recorded case against the embedded server. Cases listed in known.json must fail, all others must pass. In
+// process for speed; the core cases also over HTTPS, where framing, keep-alive and closing are the server's own.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
@@ -23,7 +23,7 @@ test('the embedded server answers as recorded, except for the known differences'
   expect(verdicts.size).toBe(539);
 });
 
-test('so it does over HTTPS, for the cases that clients run into first', async () => {
+test('the embedded server answers as recorded over HTTPS, for the core cases', async () => {
   const core = loadCases().filter((c) => c.wireCase.core);
   const verdicts = await runAll(core, socket.target, { width: WIDTH });
   const known = only(loadKnown('wire'), new Set(core.map((c) => c.title)));
@@ -31,6 +31,6 @@ test('so it does over HTTPS, for the cases that clients run into first', async (
   expect(verdicts.size).toBe(188);
 });
 
-test('no recorded case met an error inside the server', () => {
+test('no recorded case caused an error inside the server', () => {
   expect(socket.embedded.unexpected).toEqual([]);
 });

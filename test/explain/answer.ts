@@ -1,4 +1,4 @@
-// What `lapse explain` answers in a situation, without a process around it.
+// The answer of `lapse explain` in a situation, without a process.
 
 import { parseTime } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -16,7 +16,7 @@ import type { World } from './world.ts';
 
 export const NOW = parseTime('2026-03-01T12:00:00Z');
 
-/** The flags are one table for all situations; of configurations there are few. */
+/** All situations share one table of flags, and there are few configurations. */
 const command = new Command()
   .argument('<object...>')
   .option('-n, --namespace <name>')
@@ -68,6 +68,6 @@ export async function explainIn(
   );
 }
 
-/** The configuration among what is given. */
+/** The configuration, if it is among the given objects. */
 const configIn = (given: string): string =>
   given.split(/^---$/m).find((document) => document.includes('kind: LapseConfiguration')) ?? '';

@@ -1,4 +1,4 @@
-// `lapse explain` as people run it, on a real API server: discovery, short names, owners, refusals; and nothing is written.
+// `lapse explain` as users run it, on a real API server: discovery, short names, owners, refusals. Nothing is written.
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed?.stop());
 
-test('a Job that runs', async () => {
+test('a running Job', async () => {
   const { code, text } = await explain('job/report');
   expect(code).toBe(0);
   expect(text).toBe(`job/report -n default stays
@@ -61,7 +61,7 @@ test('a Job that runs', async () => {
 `);
 });
 
-test('a Job that finished, and what goes with it', async () => {
+test('a finished Job, and what is deleted with it', async () => {
   const at = '2026-03-01T12:00:00Z';
   const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: at });
   const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];
@@ -76,7 +76,7 @@ test('a Job that finished, and what goes with it', async () => {
   );
 });
 
-/** The commands that an answer gives, typed into a shell. */
+/** Runs the commands of an answer in a shell. */
 async function follow(text: string, what: RegExp): Promise<void> {
   const command = text
     .split('\n')
@@ -90,7 +90,7 @@ async function follow(text: string, what: RegExp): Promise<void> {
   await promisify(execFile)('sh', ['-c', command], { env });
 }
 
-test('what it advises kubectl does, also over an annotation that is there', async () => {
+test('kubectl executes the advised commands, also if the annotation exists already', async () => {
   await bed.kubectl('annotate', 'job', 'report', 'lapse.dev/ttl=5h');
   await follow((await explain('job/report')).text, /^ {2}next +to keep it: /);
   const kept = await explain('job/report');
@@ -100,7 +100,7 @@ test('what it advises kubectl does, also over an annotation that is there', asyn
   await follow((await explain('cm/of-report')).text, /^ {2}next +to keep it, keep Job report: /);
 });
 
-test('of two kinds of one name each is found by what it is called', async () => {
+test('two kinds of the same name are found by their full names', async () => {
   await apply(SERVICES);
   await bed.kubectl('wait', '--for=condition=Established', 'crd/services.serving.knative.dev');
   const knative = { apiVersion: 'serving.knative.dev/v1', kind: 'Service' };
@@ -162,7 +162,7 @@ test('what cannot be explained', async () => {
   );
 });
 
-test('nothing was written', () => {
+test('explain writes nothing', () => {
   const verbs = readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"userAgent":"lapse/'))

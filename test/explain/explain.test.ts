@@ -1,4 +1,4 @@
-// `lapse explain`, situation by situation, with its exact words; and what it says to what it cannot explain.
+// `lapse explain`, situation by situation, with its exact output; and its errors for everything it cannot explain.
 
 import { explanationJson, explanationYaml } from 'lapse/cli/explain/document';
 import { explanationText } from 'lapse/cli/explain/text';
@@ -36,7 +36,7 @@ status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: 202
 `;
 
 describe('for programs', () => {
-  test('JSON and YAML say the same, with times as Kubernetes writes them', async () => {
+  test('JSON and YAML output are equal, with times in Kubernetes format', async () => {
     const explanation = await explainIn(makeWorld(parseObjects(JOB)), ['job/report', '-n', 'ci']);
     const json: unknown = JSON.parse(explanationJson(explanation));
     expect(parse(explanationYaml(explanation))).toEqual(json);
@@ -75,7 +75,7 @@ describe('what cannot be explained', () => {
     await expect(ask(words)).rejects.toThrow(new UsageError(message));
   });
 
-  test('what may not be read is said, in the words of the cluster', async () => {
+  test('reports an object that may not be read, with the message of the cluster', async () => {
     await expect(ask(['job/report', '-n', 'ci'], ['jobs'])).rejects.toThrow(
       new Refused(
         'may not read jobs.batch "report" in namespace ci: jobs is forbidden: User "dev" cannot read it',
@@ -83,7 +83,7 @@ describe('what cannot be explained', () => {
     );
   });
 
-  test('what else may not be read is said beside the answer', async () => {
+  test('reports other unreadable objects beside the answer', async () => {
     const { verdict, unread } = await ask(['job/report', '-n', 'ci'], ['ttlpolicies', 'namespaces']);
     expect(verdict.kind).toBe('ends');
     expect(unread).toEqual([
@@ -93,7 +93,7 @@ describe('what cannot be explained', () => {
   });
 });
 
-describe('words for kinds', () => {
+describe('names of kinds', () => {
   test.each([
     ['job', 'jobs'],
     ['JOBS', 'jobs'],
@@ -104,7 +104,7 @@ describe('words for kinds', () => {
     ['cln', 'cleaners'],
   ])('%s', (word, resource) => expect(resolveKind(SERVED, word).resource).toBe(resource));
 
-  test('the core comes before others of the same name, and preferred versions before older ones', () => {
+  test('the core group comes before others of the same name, and preferred versions before older ones', () => {
     const pods = SERVED.find(({ resource }) => resource === 'pods')!;
     const old = { ...SERVED.find(({ resource }) => resource === 'jobs')!, version: 'v1beta1' };
     const more = [{ ...pods, group: 'metrics.k8s.io' }, ...SERVED, old];
@@ -113,12 +113,12 @@ describe('words for kinds', () => {
     expect(resolveKind(more, 'jobs.v1beta1.batch').version).toBe('v1beta1');
   });
 
-  test('two words are as good as a slash', () => {
+  test('two words are equivalent to KIND/NAME', () => {
     expect(parseTarget(['job', 'report'])).toEqual(parseTarget(['job/report']));
   });
 });
 
-test('only what is needed is read', async () => {
+test('reads only what is needed', async () => {
   const world = makeWorld(parseObjects(JOB));
   await explainIn(world, ['job/report', '-n', 'ci']);
   const jobs = world.reads.filter((read) => read.includes('jobs'));
@@ -126,14 +126,14 @@ test('only what is needed is read', async () => {
   expect(world.reads.length).toBe(new Set(world.reads).size);
 });
 
-test('what may be owned is looked for where the object is', async () => {
+test('looks for owned objects in the namespace of the object', async () => {
   const world = makeWorld(parseObjects(JOB));
   await explainIn(world, ['job/report', '-n', 'ci', '--cascade']);
   expect(world.reads).toContain('list secrets in ci');
   expect(world.reads).not.toContain('list secrets');
 });
 
-test('on a terminal reasons are folded; what may be copied is not', async () => {
+test('wraps reasons on a terminal, but not commands to copy', async () => {
   const explanation = await explainIn(makeWorld(parseObjects(JOB)), ['job/report', '-n', 'ci']);
   const wide = explanationText(explanation);
   const narrow = explanationText(explanation, { columns: 60 });
@@ -145,7 +145,7 @@ test('on a terminal reasons are folded; what may be copied is not', async () => 
   expect(narrow).toMatch(/^ {2}because {3}\S.*\n {12}\S/m);
 });
 
-test('names cannot steer the terminal', async () => {
+test('escapes control characters of names on a terminal', async () => {
   const world = makeWorld(parseObjects(JOB.replaceAll('3600', '"\\u001b[31mred\\u202e"')));
   const text = explanationText(await explainIn(world, ['job/report', '-n', 'ci']));
   expect(text).not.toMatch(/[\u001b\u202e]/);

@@ -1,5 +1,5 @@
-// What `next` says is done, in every situation, on a server: commands find what they name, are accepted, and have the
-// effect that they are given for. What is only suggested is what admission takes.
+// Executes the advice after `next` of every situation on a server: commands find the objects they name, are accepted,
+// and have the stated effect. Suggested policies pass admission.
 
 import { FAMILIES } from 'lapse/controllers/registry';
 import { findPolicyFor } from 'lapse/forecast/explain/endable';
@@ -12,11 +12,11 @@ import { ServedWorld } from './server.ts';
 import { readSituations, type Situation } from './situations.ts';
 import { parseObjects, SERVED } from './world.ts';
 
-/** As a shell reads it, for the quotes that we write. */
+/** Parses a command like a shell, for the quotes that Lapse writes. */
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
 
-/** What must be true when it has been done. */
+/** What must be true after the command. */
 const EFFECTS: readonly (readonly [RegExp, (after: Explanation) => boolean])[] = [
   [/^to keep it$/, ({ verdict }) => verdict.kind !== 'ends'],
   [/^to only try the Cleaner out$/, ({ verdict }) => verdict.kind !== 'ends'],
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Does it, and explains again. */
+/** Runs the command, and explains again. */
 async function follow(command: string, { given, command: asked }: Situation): Promise<Explanation> {
   const words = asked.slice(2);
   const [who, ...rest] = wordsOf(command);
@@ -57,7 +57,7 @@ async function follow(command: string, { given, command: asked }: Situation): Pr
   );
 }
 
-test('commands are given in many situations', () => expect(advised.length).toBeGreaterThan(30));
+test('many situations advise commands', () => expect(advised.length).toBeGreaterThan(30));
 
 test.each(advised.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s', async (_, it) => {
   await world.hold(parseObjects(it.given));
@@ -72,7 +72,7 @@ test.each(advised.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s', as
   }
 });
 
-describe('a policy is suggested only where it may be made, and where that is good advice', () => {
+describe('a policy is suggested only where it is allowed and useful', () => {
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const asking = {
     served: SERVED,

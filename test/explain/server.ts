@@ -1,5 +1,5 @@
-// A situation on the embedded server, where what is advised can be done: by `lapse explain` as it is, and by what kubectl
-// would do for the few commands of kubectl that are ever advised.
+// A situation on the embedded server, on which the advice can be executed: by `lapse explain` itself, and by an
+// implementation of the few kubectl commands that are ever advised.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { millis, plus } from '@lapse/base/instant';
@@ -22,7 +22,7 @@ import { CUSTOM } from './world.ts';
 
 const DAY = 86_400_000;
 
-/** Anything may be in it. */
+/** May contain anything. */
 const definitionOf = ({ group, version, kind, resource, namespaced }: Kind): KubeObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -42,7 +42,7 @@ const definitionOf = ({ group, version, kind, resource, namespaced }: Kind): Kub
   },
 });
 
-/** What situations leave out for brevity, and a server asks for when something is changed. */
+/** Fields that situations omit for brevity, but a server requires on changes. */
 function complete(object: KubeObject): KubeObject {
   const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] };
   const { spec = {} } = object as { spec?: Record<string, unknown> };
@@ -61,7 +61,7 @@ export class ServedWorld {
   #there: readonly KubeObject[] = [];
 
   static async open(): Promise<ServedWorld> {
-    // Definitions are older than what situations have of their kinds.
+    // CRDs are older than the objects of their kinds in the situations.
     const clock = new VirtualClock(plus(NOW, millis(-DAY)));
     const server = await createServer({ clock, random: seededRandom(1) });
     const world = new ServedWorld(server, clock);
@@ -84,14 +84,14 @@ export class ServedWorld {
     return readingFrom(this.client);
   }
 
-  /** These, and nothing of those before. */
+  /** Loads these objects, and removes all earlier ones. */
   async hold(objects: readonly KubeObject[]): Promise<void> {
     for (const before of this.#there) await this.#remove(before);
     this.#there = objects.map(complete);
     for (const object of this.#there) expect(await this.#server.importObject(object), object.kind).toBe(true);
   }
 
-  /** A command of kubectl, word by word. */
+  /** A kubectl command, word by word. */
   async kubectl([...words]: readonly string[]): Promise<void> {
     const take = (flag: string) => {
       const at = words.indexOf(flag);

@@ -1,5 +1,5 @@
-// Situations are pages that people can read: a heading, what is in the cluster, a command, and what it answers. All of
-// them are at noon on the first of March 2026.
+// Situations are readable pages: a heading, the objects in the cluster, a command, and its output. All of them are at
+// noon on 1 March 2026.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export function readSituations(): Situation[] {
     .flatMap((file) => parse(file, readFileSync(join(directory, file), 'utf8')));
 }
 
-/** What is in the cluster holds for the situations below it until something else is. */
+/** The objects in the cluster apply to the following situations until they are replaced. */
 function parse(file: string, text: string): Situation[] {
   const situations: Situation[] = [];
   let [name, given] = ['', ''];
@@ -34,7 +34,7 @@ function parse(file: string, text: string): Situation[] {
   return situations;
 }
 
-/** Puts a new answer in the place of the old one: `UPDATE_SITUATIONS=1`, and then read what changed. */
+/** Replaces the old output by the new one: `UPDATE_SITUATIONS=1`. Review the changes afterwards. */
 export function rewriteAnswer({ file, given, command, answer }: Situation, next: string): void {
   const path = join(directory, file);
   const text = readFileSync(path, 'utf8');

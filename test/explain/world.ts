@@ -1,5 +1,4 @@
-// A cluster that is only looked at: some objects, read as a server would let them be read. Cheaper than a server by far,
-// and able to refuse.
+// A read-only cluster with some objects, read as from a server. Much cheaper than a server, and able to refuse reads.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { defineKind, type Kind, type ObjectKey } from '@lapse/kube/api/kind';
@@ -50,7 +49,7 @@ const MORE = [
   define('coordination.k8s.io', 'Lease', 'leases'),
 ];
 const Release = { ...PipelineRun, group: 'shop.example.com', kind: 'Preview', resource: 'previews' };
-/** Those that no server has by itself, and none of our families brings. */
+/** Kinds that are neither built in nor part of a Lapse family. */
 export const CUSTOM = [PipelineRun, Release, MORE[1]!] as readonly Kind[];
 
 const SHORT: Readonly<Record<string, readonly string[]>> = {
@@ -85,7 +84,7 @@ function shortNamesOf(crd: KubeObject): readonly string[] {
   return names?.shortNames ?? [];
 }
 
-/** Objects from YAML, with what a server would have added. */
+/** Objects from YAML, with the fields that a server would add. */
 export function parseObjects(yaml: string): KubeObject[] {
   const documents = parseAllDocuments(yaml);
   if ('empty' in documents) return [];
@@ -109,11 +108,11 @@ export interface World {
   readonly client: Pick<Client, 'get' | 'list'>;
   readonly read: Read;
   readonly served: readonly ServedKind[];
-  /** Every read, in words. */
+  /** All reads, as text. */
   readonly reads: string[];
 }
 
-/** `forbidden`: resources nobody may read here. */
+/** `forbidden`: resources that may not be read. */
 export function makeWorld(objects: readonly KubeObject[], forbidden: readonly string[] = []): World {
   const reads: string[] = [];
   const of = (kind: Kind): KubeObject[] => {

@@ -1,5 +1,5 @@
-// Requests for snapshots: they come to an end of their own (Ready, once and for all) and are deleted a while later, with
-// what they made. Nobody can move that.
+// Requests for snapshots: they complete by themselves (Ready, once and for all) and are deleted some time later, with
+// the objects they created. No client can change that time.
 
 import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';

@@ -1,4 +1,4 @@
-// Many rounds of traffic and faults, longer and stormier than the sample.
+// Many rounds of traffic and faults, longer and with more faults than the sample.
 
 import { expect, test } from 'vitest';
 import { captures } from './captures.ts';
@@ -12,7 +12,7 @@ import { tiny } from './tiny.ts';
 const REPLAY = replayOf('controllers.soak.ts', 'soak');
 const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 14_000);
 
-test.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every promise', async (subject) => {
+test.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every guarantee', async (subject) => {
   let rounds = 0;
   for (const seed of seedsFor(10_000, TIME)) {
     const round = await playRound(subject, seed, { steps: 40 + (seed % 160), storm: 1 + (seed % 6) });

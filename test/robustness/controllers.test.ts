@@ -1,4 +1,5 @@
-// A sample of rounds: traffic and faults drawn from a seed, every promise judged. The long round is controllers.soak.ts.
+// A sample of rounds: traffic and faults drawn from a seed, every guarantee checked. The long round is
+// controllers.soak.ts.
 
 import { describe, test } from 'vitest';
 import { captures } from './captures.ts';
@@ -11,7 +12,7 @@ import { tiny } from './tiny.ts';
 
 const REPLAY = replayOf('controllers.test.ts', 'fast');
 
-describe.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every promise', (subject) => {
+describe.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every guarantee', (subject) => {
   test.each(seedsFrom(100, 2))('seed %d', async (seed) => {
     expectKept(reportOf(await playRound(subject, seed, { steps: 60 }), REPLAY));
   });

@@ -1,6 +1,6 @@
-// Kill −9 at random moments under concurrent writes. The guarantees: `noAckedWriteLost` (what was acknowledged is there
-// after every restart), `revisionNeverGoesBack`, `oneContentPerRevision` (a watcher's log across crashes never shows two
-// contents under one version).
+// kill -9 at random moments under concurrent writes. The guarantees: `noAckedWriteLost` (acknowledged writes exist
+// after every restart), `revisionNeverGoesBack`, `oneContentPerRevision` (a watcher's log across crashes never shows
+// two contents under one version).
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const data = mkdtempSync(join(tmpdir(), 'lapse-crash-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-/** What a key may hold: the last acknowledged state, and the state of a write that was never answered. */
+/** The possible states of a key: the last acknowledged state, and the state of a write that was never answered. */
 interface Belief {
   acked: string | undefined;
   maybe: { value: string | undefined } | undefined;
@@ -93,7 +93,7 @@ async function writeUntilKilled(
   }
 }
 
-/** After a restart: every key holds what was acknowledged, or the one write that was never answered. */
+/** After a restart: every key has the acknowledged state, or that of the one write that was never answered. */
 async function verify(server: ServerProcess, witness: Witness): Promise<string> {
   const { body } = await server.call('GET', COLLECTION);
   const stored = new Map<string, Answer>(body.items.map((o: Answer) => [o.metadata.name, o]));
@@ -150,7 +150,7 @@ test('the settings that make a commit durable are read back from SQLite', async 
   await journal.close();
 });
 
-test('a second server on the same data directory is refused in words', async () => {
+test('a second server on the same data directory is refused with a message', async () => {
   const first = await startServerProcess(data);
   await expect(startServerProcess(data)).rejects.toThrow(/in use by another lapse/);
   await first.stop();

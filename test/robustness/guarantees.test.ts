@@ -1,5 +1,5 @@
-// A promise that no broken controller can break says nothing. Each flaw must be caught by its promise, and the same
-// controller without the flaw must keep all of them.
+// A guarantee that no broken controller violates proves nothing. Each flaw must be detected by its guarantee, and the
+// same controller without the flaw must keep all of them.
 
 import { expect, test } from 'vitest';
 import type { GuaranteeName } from './guarantees.ts';
@@ -18,7 +18,7 @@ const CAUGHT_BY: Readonly<Record<Flaw, GuaranteeName>> = {
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 test.each(Object.entries(CAUGHT_BY) as [Flaw, GuaranteeName][])(
-  '%s is caught by %s',
+  '%s is detected by %s',
   async (flaw, promise) => {
     for (const seed of SEEDS) {
       const { broken } = await playRound(tiny(flaw), seed, { steps: 60 });
@@ -28,13 +28,13 @@ test.each(Object.entries(CAUGHT_BY) as [Flaw, GuaranteeName][])(
   },
 );
 
-test.each(SEEDS.slice(0, 4))('without a flaw every promise is kept (seed %d)', async (seed) => {
+test.each(SEEDS.slice(0, 4))('without a flaw every guarantee is kept (seed %d)', async (seed) => {
   const { broken, evidence } = await playRound(tiny(), seed, { steps: 60 });
   expect(broken).toEqual({});
   expect(evidence.changes.filter(({ by, after }) => by === 'process' && after === undefined)).not.toEqual([]);
 });
 
-test('a broken promise is reported with its name, its seed and the command that plays it again', async () => {
+test('a violated guarantee is reported with its name, its seed and the command that repeats it', async () => {
   const replay = replayOf('controllers.test.ts', 'fast');
   const [first, second] = [
     await playRound(tiny('early'), 1, { steps: 40 }),

@@ -1,5 +1,5 @@
-// The promises about controllers that end things, by name. Each is a function from what happened to the ways in which it
-// was broken: pure, so that a history can be judged again. Times are the server's.
+// The guarantees of controllers that delete objects, by name. Each is a function from a history to its violations:
+// pure, so that a history can be checked again. Times are the server's.
 
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
 import { equal, isObject, type Json } from '@lapse/kube/api/json';
@@ -12,32 +12,32 @@ import type { Subject } from './subject.ts';
 export interface Evidence {
   readonly subject: Pick<Subject, 'resource' | 'deadlineOf' | 'isTerminal'>;
   readonly changes: readonly Change[];
-  /** Of the process under test. */
+  /** Requests of the process under test. */
   readonly requests: readonly RequestRecord[];
-  /** What is there at the end. */
+  /** The objects that exist at the end. */
   readonly left: readonly KubeObject[];
-  /** No faults from here on (true time); what was missed before is caught up with by `recovered`. */
+  /** No faults from here on (true time). Missed deletions are caught up with by `recovered`. */
   readonly recovered: Instant;
   readonly ended: Instant;
-  /** What two clocks that agree may still differ by. */
+  /** The tolerated difference between two clocks that agree. */
   readonly tolerance: Millis;
 }
 
 export type Guarantee = (evidence: Evidence) => string[];
 
-/** How late something may end when nothing is wrong. */
+/** How late a deletion may be without faults. */
 const STATED_LAG = millis(2000);
 
 interface End {
   readonly change: Change;
-  /** As it was when its end was accepted. */
+  /** Its state when its deletion was accepted. */
   readonly before: KubeObject;
 }
 
 const isEnding = (object: KubeObject | undefined): boolean =>
   object?.metadata.deletionTimestamp !== undefined;
 
-/** The moments at which the server accepted that something ends, because the process said so. */
+/** The moments at which the server accepted a deletion by the process. */
 function endsOf({ changes, subject }: Evidence): End[] {
   return changes.flatMap((change) => {
     const { before, after, by, resource } = change;
@@ -55,7 +55,7 @@ const statesOf = ({ changes }: Evidence, uid: string, until: Change): KubeObject
     .slice(0, changes.indexOf(until))
     .flatMap(({ after }) => (after?.metadata.uid === uid ? [after] : []));
 
-/** Nothing ends before the earliest deadline it ever had. */
+/** No object is deleted before the earliest deadline it ever had. */
 export const neverEarly: Guarantee = (evidence) =>
   endsOf(evidence).flatMap((end) => {
     const deadlines = statesOf(evidence, end.before.metadata.uid!, end.change).map(
@@ -65,7 +65,7 @@ export const neverEarly: Guarantee = (evidence) =>
     return early > evidence.tolerance ? [`${named(end)} ended ${early} ms early`] : [];
   });
 
-/** Nothing ends after the server accepted that it should end later. */
+/** No object is deleted at an old deadline after the server accepted a later one. */
 export const neverOverExtension: Guarantee = (evidence) =>
   endsOf(evidence).flatMap((end) => {
     const deadline = evidence.subject.deadlineOf(end.before) ?? Number.POSITIVE_INFINITY;
@@ -73,7 +73,7 @@ export const neverOverExtension: Guarantee = (evidence) =>
     return early > evidence.tolerance ? [`${named(end)} ended ${early} ms before its accepted deadline`] : [];
   });
 
-/** Every deletion names the object it is about, so that a newcomer under the name is not taken for it. */
+/** Every DELETE names the uid of its object, so that a new object of the same name is not deleted. */
 export const neverWrongUid: Guarantee = (evidence) =>
   endsOf(evidence).flatMap((end) => {
     const { uid } = end.before.metadata;
@@ -96,7 +96,10 @@ function uidIn(request: RequestRecord | undefined): string | undefined {
   return isObject(preconditions) && typeof preconditions.uid === 'string' ? preconditions.uid : undefined;
 }
 
-/** Once the faults have stopped, everything that is due is gone, and what becomes due goes within the stated lag. */
+/**
+ * Once the faults have stopped, everything overdue is deleted, and objects that become due are deleted within the
+ * stated lag.
+ */
 export const eventuallyDeleted: Guarantee = (evidence) => {
   const { left, subject, recovered, ended } = evidence;
   const overdue = left.flatMap((object) => {
@@ -113,7 +116,7 @@ export const eventuallyDeleted: Guarantee = (evidence) => {
   return [...overdue, ...late];
 };
 
-/** What has reached its last state stays as it is; only its end may still come. */
+/** An object in its final state is not changed; only its deletion may follow. */
 export const terminalIsImmutable: Guarantee = ({ changes, subject }) =>
   changes.flatMap(({ before, after, by, name, at, resource }) => {
     const isOurs = by === 'process' && resource === subject.resource;
@@ -121,7 +124,7 @@ export const terminalIsImmutable: Guarantee = ({ changes, subject }) =>
     return equal(substance(before), substance(after)) ? [] : [`${name} (+${at}) was changed after its end`];
   });
 
-/** Everything but metadata. */
+/** Everything except metadata. */
 function substance(object: KubeObject): Json {
   const { metadata: _, ...rest } = asJson(object);
   return rest;
@@ -141,7 +144,7 @@ export const noWriteWithoutChange: Guarantee = ({ changes, requests }) => {
     // A second write that is answered with the same version has changed nothing.
     made.delete(version);
     if (change !== undefined && isRealChange(change)) return [];
-    // The answer to a DELETE is the last state of what is gone: its version is no change of its own.
+    // The answer to a DELETE is the last state of the deleted object: its version is not a separate change.
     if (verb === 'delete' && changes.some((one) => isEndBy(one, request))) return [];
     return [`${verb} ${request.resource}/${name} (+${at}) changed nothing`];
   });

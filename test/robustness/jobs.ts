@@ -1,4 +1,4 @@
-// Finished Jobs and the controller that ends them, as people run it.
+// Finished Jobs and the controller that deletes them, in its usual configuration.
 
 import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
 import { Job } from '@lapse/kube/api/kinds/builtin';
@@ -20,7 +20,7 @@ export const jobs: Subject = {
   compose: composeFamilies({
     families: [findFamily('ttl-after-finished')],
     controllers: [],
-    // Without a garbage collector nothing would end in the foreground.
+    // Without a garbage collector, foreground deletions would never complete.
     configuration: { ttlAfterFinished: { jobPropagation: 'Background' } },
     gates: {},
   }),

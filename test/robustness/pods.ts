@@ -1,5 +1,5 @@
-// Finished Pods that ask for their end by annotation. Some say when they finished, some say it of one container only,
-// and some say nothing: those count from when the process first saw them.
+// Finished Pods with a TTL annotation. Some have a finish time, some have one for one container only, and some have
+// none: those count from when the process first saw them.
 
 import { formatTime, type Instant, millis, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
@@ -18,7 +18,7 @@ const container = (name: string, finishedAt?: string) => ({
   state: { terminated: { exitCode: 0, ...(finishedAt === undefined ? {} : { finishedAt }) } },
 });
 
-/** By the name of the Pod; others say when they finished. */
+/** By the name of the Pod; others have a finish time. */
 const STATUSES: Readonly<Record<string, (now: Instant) => Status>> = {
   c: (now) => ({
     phase: 'Failed',
@@ -35,7 +35,7 @@ const succeeded = (now: Instant): Status => ({
 
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-/** Who says nothing has not finished before it was made. */
+/** A Pod without a finish time has not finished before it was created. */
 function finishOf({ metadata, status }: Pod): Instant {
   const [condition] = status?.conditions ?? [];
   const [first] = status?.containerStatuses ?? [];

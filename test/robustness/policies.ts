@@ -1,5 +1,5 @@
-// Finished PipelineRuns under several policies that select by label: the longest wins. Some are moved by their labels, into
-// and out of policies, and some by their annotation.
+// Finished PipelineRuns under several policies that select by label: the longest TTL wins. Some change their labels,
+// into and out of policies, and some their annotation.
 
 import { formatTime, type Instant, millis, parseTime, plus, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -8,7 +8,7 @@ import { PipelineRun, PipelineRunKind, ttlPolicy } from '../scenarios/pipelineRu
 import type { Subject } from './subject.ts';
 
 const TTL = 'lapse.dev/ttl';
-/** Everything is under the first; the others are chosen by the label `tier`. */
+/** All match the first policy; the label `tier` selects the others. */
 const TIERS = { short: 10, middle: 45, long: 120 } as const;
 type Tier = keyof typeof TIERS;
 
@@ -27,7 +27,7 @@ interface Run extends KubeObject {
 const finishOf = ({ status }: Run): Instant | undefined =>
   status?.completionTime === undefined ? undefined : parseTime(status.completionTime);
 
-/** Half of the names are moved by annotation. */
+/** Half of the names change by annotation. */
 const isAnnotated = (name: string): boolean => ['c', 'd', 'y', 'z'].includes(name);
 
 const lengthOf = ({ metadata }: KubeObject): number => {
@@ -37,7 +37,7 @@ const lengthOf = ({ metadata }: KubeObject): number => {
     : Number.parseInt(own, 10);
 };
 
-/** The policy that keeps it for at least so long, or the longest. */
+/** The policy with at least this TTL, or the longest. */
 const tierFor = (length: number): Tier =>
   (Object.keys(TIERS) as Tier[]).find((tier) => TIERS[tier] >= length) ?? 'long';
 

@@ -1,5 +1,5 @@
-// What happens in a round: traffic (a user's doings) mixed with weather (faults), drawn from a seed. Plain data, so that
-// it can be printed, replayed and read.
+// The steps of a round: traffic (actions of a user) mixed with faults, drawn from a seed. Plain data, so that it can be
+// printed, replayed and read.
 
 import type { Random } from '@lapse/base/random';
 import type { Fault } from '@lapse/simulation/faults';
@@ -8,7 +8,7 @@ import type { WatchBreak } from '@lapse/simulation/streams';
 export type Step =
   | { readonly do: 'put' | 'move' | 'replace'; readonly name: string; readonly endsIn: number }
   | { readonly do: 'touch' | 'remove'; readonly name: string }
-  /** Just before the process deletes it, somebody does this. */
+  /** A user does this just before the process deletes it. */
   | {
       readonly do: 'race';
       readonly name: string;
@@ -27,7 +27,7 @@ const SECOND = 1000;
 
 type Draw = (dice: Dice) => Step;
 
-/** A die that is thrown for numbers and for one of several. */
+/** A seeded random source for numbers and choices. */
 interface Dice {
   below(most: number): number;
   one<T>(of: readonly T[]): T;
@@ -92,7 +92,7 @@ const WEATHER: readonly (readonly [weight: number, Draw])[] = [
 
 export interface ProgramOptions {
   readonly steps: number;
-  /** Of ten steps, how many are weather; 3 unless told. */
+  /** How many of ten steps are faults. Default: 3. */
   readonly storm?: number;
 }
 

@@ -1,5 +1,5 @@
-// One round: a program is played in a simulation, then the faults stop, everything gets time to catch up, and what
-// happened is judged. A broken promise is reported with its name, its seed and the command that plays it again.
+// One round: a program runs in a simulation, then the faults stop, everything gets time to catch up, and the history is
+// checked. A violated guarantee is reported with its name, its seed and the command that repeats it.
 
 import { type Instant, instant, type Millis, millis, minutes, plus, seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -17,9 +17,9 @@ export interface Round {
   readonly timeline: string;
 }
 
-/** The longest retry is five minutes (refused for lack of rights), and a held clock is looked at every half minute. */
+/** The longest retry is five minutes (refused for missing rights), and a held clock is checked every half minute. */
 const RECOVERY = minutes(16);
-/** A clock that is ahead by less than this is believed. */
+/** A clock that is ahead by less than this is trusted. */
 const CLOCK_TOLERANCE = seconds(1);
 
 export async function playRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
@@ -43,7 +43,7 @@ export function judge(evidence: Evidence): Round['broken'] {
   return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
 }
 
-/** A user's doings and faults, on one simulation. */
+/** Actions of a user and faults, on one simulation. */
 class Player {
   readonly #subject: Subject;
   readonly #simulation: Simulation;
@@ -118,7 +118,7 @@ class Player {
   async #put(name: string, endsIn: number): Promise<void> {
     const { hands } = this.#simulation;
     if ((await hands.get(this.#ref(name))) !== undefined) return;
-    // Another step may take it away again before its status is written.
+    // Another step may delete it before its status is written.
     await unlessGone(
       hands.create(this.#subject.create(name, this.#endsAt(endsIn), this.#simulation.serverNow())),
     );
@@ -143,7 +143,7 @@ class Player {
   }
 }
 
-/** Between a look and a hand somebody else may have been there. */
+/** Another client may have changed it between the read and the write. */
 async function unlessGone(act: Promise<void>): Promise<void> {
   try {
     await act;
@@ -162,7 +162,7 @@ async function recover(simulation: Simulation): Promise<Instant> {
   return simulation.serverNow();
 }
 
-/** Now that all is well, things end on time. */
+/** Without faults, deletions are on time. */
 async function afterwards(subject: Subject, simulation: Simulation): Promise<void> {
   const player = new Player(subject, simulation);
   for (const [name, endsIn] of [
@@ -200,7 +200,7 @@ function toleranceOf(steps: readonly Step[]): Millis {
   return CLOCK_TOLERANCE;
 }
 
-/** Undefined when every promise was kept. */
+/** Undefined if every guarantee was kept. */
 export function reportOf(round: Round, replay: string): string | undefined {
   const broken = Object.entries(round.broken);
   if (broken.length === 0) return undefined;

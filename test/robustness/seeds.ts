@@ -1,8 +1,8 @@
-// Which seeds a round plays: those of the sample, or the one that somebody wants to see again.
+// The seeds of a round: those of the sample, or the one that is to be repeated.
 
 import { expect } from 'vitest';
 
-/** `LAPSE_SEED=7` plays seed 7 and nothing else. */
+/** `LAPSE_SEED=7` runs seed 7 and nothing else. */
 const WANTED = process.env['LAPSE_SEED'];
 
 export function seedsFrom(first: number, count: number): number[] {
@@ -21,11 +21,11 @@ export function* seedsFor(first: number, milliseconds: number): Generator<number
   while (performance.now() < end);
 }
 
-/** The command that plays one seed of this file again; %d stands for it. */
+/** The command that repeats one seed of this file; %d stands for it. */
 export const replayOf = (file: string, project: string): string =>
   `LAPSE_SEED=%d npx vitest run --project ${project} test/robustness/${file}`;
 
-/** Fails with the report, if there is one. */
+/** Fails with the report, if it is defined. */
 export function expectKept(report: string | undefined): void {
   if (report !== undefined) expect.fail(report);
 }

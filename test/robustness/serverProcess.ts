@@ -1,4 +1,4 @@
-// A `lapse server` of its own process, started for a test and ended by pid.
+// A `lapse server` in a separate process, started for a test and stopped by pid.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -103,6 +103,6 @@ async function* watchLines(
       for (const line of lines) if (line) yield JSON.parse(line);
     }
   } catch {
-    // The server was killed: what was delivered counts, the torn rest does not.
+    // The server was killed: complete lines count, the torn rest does not.
   }
 }

@@ -1,4 +1,4 @@
-// What a robustness round is about: objects that end, and the process that ends them.
+// The subject of a robustness round: objects that expire, and the process that deletes them.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -13,16 +13,16 @@ export interface Subject {
   readonly resource: string;
   readonly compose: Compose;
   readonly kinds?: readonly CustomKind[];
-  /** Made anew for every round. */
+  /** Created for every round. */
   readonly standins?: () => readonly ControllerDefinition[];
-  /** What is there before the round begins. */
+  /** Objects that exist before the round begins. */
   readonly objects?: readonly KubeObject[];
-  /** An object that ends at this instant; whole seconds. */
+  /** An object that expires at this instant; whole seconds. */
   create(name: string, ends: Instant, now: Instant): KubeObject;
-  /** The merge patch that moves its end; `spec` or `metadata`, not the status. Unset: nobody can move it. */
+  /** The merge patch that changes its deadline; `spec` or `metadata`, not the status. Unset: it cannot be changed. */
   moveEnd?(object: KubeObject, ends: Instant): object;
-  /** When an object may end; undefined when nothing asks for it. */
+  /** When an object may be deleted; undefined if it does not expire. */
   deadlineOf(object: KubeObject): Instant | undefined;
-  /** It has reached its last state. */
+  /** Whether it is in its final state. */
   isTerminal(object: KubeObject): boolean;
 }

@@ -1,6 +1,6 @@
-// The smallest subject that has everything: ConfigMaps that come to their last state at one instant and end at another,
-// both written in them. It is built of the same parts as the real controllers, and it can be broken on purpose, one
-// promise at a time, to see whether the promise notices.
+// The smallest complete subject: ConfigMaps that reach their final state at one instant and expire at another, both
+// stored in them. It is built of the same parts as the real controllers, and can be broken on purpose, one guarantee at
+// a time, to test the check of that guarantee.
 
 import { type Instant, instant, isDue, millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -17,11 +17,11 @@ import type { Subject } from './subject.ts';
 
 /**
  * - `early`: five seconds before the deadline counts as due
- * - `blind`: does not say which version it decided on
- * - `byName`: says neither version nor uid
- * - `forgetful`: a refusal is taken for an end
- * - `rewriting`: notes in what is done that it was seen again
- * - `restless`: writes the last state again whenever it looks
+ * - `blind`: sends no resourceVersion precondition
+ * - `byName`: sends neither resourceVersion nor uid
+ * - `forgetful`: treats a refusal as a deletion
+ * - `rewriting`: records in a finished object that it was seen again
+ * - `restless`: writes the final state again at every reconcile
  */
 export type Flaw = 'early' | 'blind' | 'byName' | 'forgetful' | 'rewriting' | 'restless';
 
@@ -48,7 +48,7 @@ const kept = (verdict: Verdict): Outcome => (verdict === 'never' ? settled() : w
 function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw | undefined) {
   const decide = decideWith(flaw === 'early' ? 5000 : 0);
 
-  /** Without a guard, as the flaw has it. */
+  /** Without a guard, as the flaw requires. */
   async function deleteCarelessly(pass: Pass, object: ConfigMap): Promise<Outcome> {
     const { uid } = object.metadata;
     const guard = flaw === 'blind' ? { ifUid: uid! } : {};

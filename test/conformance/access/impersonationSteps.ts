@@ -1,5 +1,5 @@
-// Acting as somebody else, as a conversation: a service account gets rights to it one by one, for single requests and
-// for all. Played on the real server and on the embedded one.
+// Impersonation as a sequence of requests: a service account gets the rights to it one by one, for single requests and
+// for all. Run on the real server and on the embedded one.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { type AccessStep, acting, admin, granted, MAPS, robot, rule } from './stepKit.ts';
@@ -43,7 +43,7 @@ export const IMPERSONATION_STEPS: readonly AccessStep[] = [
   whoami(robot, jane()),
   acting(jane(), robot('GET', SECRETS)),
   acting(jane(), robot('GET', MAPS)),
-  // Groups: never the masters, one per line, many at once.
+  // Groups: never system:masters, one header line each, many at once.
   acting(jane({ 'impersonate-group': 'system:masters' }), robot('GET', SECRETS)),
   acting(jane({ 'impersonate-group': ['devs', 'system:masters'] }), robot('GET', SECRETS)),
   acting(jane({ 'impersonate-group': '' }), robot('GET', SECRETS)),
@@ -63,7 +63,7 @@ export const IMPERSONATION_STEPS: readonly AccessStep[] = [
   // The order of refusals.
   whoami(robot, jane({ 'impersonate-uid': '7', 'impersonate-group': 'g', 'impersonate-extra-x': 'y' })),
   whoami(robot, jane({ 'impersonate-group': 'g', 'impersonate-extra-x': 'y' })),
-  // As nobody in particular.
+  // As the anonymous user.
   whoami(admin, { 'impersonate-group': 'g' }),
   whoami(admin, { 'impersonate-group': ['g', 'h"i'], 'impersonate-uid': '7' }),
   whoami(admin, {
@@ -71,7 +71,7 @@ export const IMPERSONATION_STEPS: readonly AccessStep[] = [
     'impersonate-extra-b': ['x', 'y'],
     'impersonate-extra-a%2fb': 'z',
   }),
-  // Nodes: any of them, and the one the caller runs on.
+  // Nodes: any node, and the node the caller runs on.
   whoami(admin, node('n1')),
   whoami(admin, node('Not_A_Node')),
   whoami(robot, node('n1')),
@@ -98,7 +98,7 @@ export const IMPERSONATION_STEPS: readonly AccessStep[] = [
   whoami(admin, { 'impersonate-user': 'system:serviceaccount:NS:Not_One' }),
   whoami(robot, { 'impersonate-user': 'system:serviceaccount:NS:default' }),
   whoami(robot, { 'impersonate-user': 'system:serviceaccount:NS:default', 'impersonate-group': 'g' }),
-  // The old verb, and the way that was open last.
+  // The old verb, and the way that was allowed last.
   whoami(admin, node('n1', { 'impersonate-group': 'g' })),
   whoami(admin, node('n1')),
   ...granted('NS-old', [

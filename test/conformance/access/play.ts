@@ -1,4 +1,4 @@
-// Plays the conversation on a server and keeps what was answered, without what differs by nature.
+// Runs the sequence on a server and records the answers, without values that always differ.
 
 import { isDeepStrictEqual } from 'node:util';
 import { realClock } from '@lapse/base/clock';
@@ -16,14 +16,14 @@ export interface Answered {
   readonly answer: Json;
 }
 
-// A server learns of new roles a moment after they are stored.
+// A server observes new roles a moment after they are stored.
 const ATTEMPTS = 50;
 const PAUSE_MS = 20;
 
 export interface PlayOptions {
-  /** What is refused and should not be, or in other words, is asked again. */
+  /** A request that is refused unexpectedly, or with another message, is repeated. */
   readonly expected?: readonly Answered[];
-  /** Without an expectation, what is refused is asked once more after so long. */
+  /** Without an expectation, a refused request is repeated once after this time. */
   readonly settleMs?: number;
 }
 
@@ -74,7 +74,7 @@ function send(target: Target, namespace: string, step: AccessStep, token?: strin
   return exchange({ ...request, headers: { ...request.headers, ...signed } }, target);
 }
 
-/** The service account of a conversation, and its two tokens: the second is bound to a node. */
+/** The service account of a sequence, and its two tokens: the second is bound to a node. */
 async function makeAccount(target: Target, namespace: string): Promise<Partial<Record<string, string>>> {
   const make = (path: string, body: JsonObject) =>
     send(target, namespace, { as: 'admin', method: 'POST', path, body });
@@ -101,7 +101,7 @@ const named = (apiVersion: string, kind: string, name: string): JsonObject => ({
   metadata: { name },
 });
 
-/** Refusals whole; of what was allowed only the verdicts. */
+/** Refusals in full; of allowed requests only the decisions. */
 function essence(body: Json, status: number, namespace: string): Json {
   if (!isObject(body)) return null;
   if (status >= 300) {
@@ -119,7 +119,7 @@ const softened = (value: Json, namespace: string): Json =>
   JSON.parse(
     JSON.stringify(value)
       .replaceAll(namespace, 'NS')
-      // Several bindings may grant the same; any of them is named.
+      // Several bindings may grant the same right; the server names any of them.
       .replace(/allowed by RoleBinding \\"[^"]*"/g, 'allowed by RoleBinding \\"…\\"')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID'),
   ) as Json;

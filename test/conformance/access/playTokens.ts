@@ -1,4 +1,4 @@
-// Plays the conversation about tokens on a server and keeps what was answered, without what differs by nature.
+// Runs the sequence about tokens on a server and records the answers, without values that always differ.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
@@ -36,7 +36,7 @@ export const playTokens: Play = async (target, namespace) => {
 
 const ABOUT_RIGHTS = /^(Token|SelfSubject|(Local)?Subject)/;
 
-/** Refusals, tokens and reviews whole; of other objects the kind. */
+/** Refusals, tokens and reviews in full; of other objects only the kind. */
 function essence(body: Json): Json {
   if (!isObject(body)) return null;
   const kind = String(body['kind']);
@@ -50,7 +50,7 @@ const softened = (value: Json, namespace: string, kept: ReadonlyMap<string, stri
   for (const [name, token] of kept) text = text.replaceAll(token, `{{${name}}}`);
   return JSON.parse(
     text
-      // Managers are recorded before anybody looks.
+      // The real server records managers before it validates.
       .replace(/,?\\*"managedFields\\*":\[.*?\](?=\}: must be empty)/g, '')
       .replace(/"token":"eyJ[^"]*"/g, '"token":"TOKEN"')
       .replace(/20\d\d-\d\d-\d\dT[0-9:]+Z/g, 'TIME')

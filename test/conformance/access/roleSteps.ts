@@ -1,5 +1,5 @@
-// Which right a request takes, as a conversation: paths, deep subresources, names that are only selected; and which
-// changes of a role take the rights in it. Played on the real server and on the embedded one.
+// Which right a request needs, as a sequence of requests: paths, deep subresources, names that are only selected. Also:
+// which changes of a role need the rights in it. Run on the real server and on the embedded one.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import {
@@ -22,7 +22,7 @@ const MERGE = { 'content-type': 'application/merge-patch+json' };
 const patch = (path: string, body: JsonObject) => acting(MERGE, robot('PATCH', path, body));
 
 export const ROLE_STEPS: readonly AccessStep[] = [
-  // A namespace is in itself, but only where the path says so.
+  // A namespace object is in its own namespace, but only if the path says so.
   admin('POST', `${HERE}/roles`, role('namespaces', [rule(['namespaces'], ['get', 'list', 'watch'])])),
   admin('POST', `${HERE}/rolebindings`, binding('namespaces', 'namespaces', account)),
   robot('GET', '/api/v1/namespaces/NS'),
@@ -39,7 +39,7 @@ export const ROLE_STEPS: readonly AccessStep[] = [
   robot('GET', '/healthz'),
   robot('SEARCH', '/healthz'),
   robot('GET', '/a%26b%3Cc%3E%22'),
-  // Resources: methods that mean nothing there.
+  // Resources: methods without a meaning there.
   robot('SEARCH', '/api/v1/namespaces/NS/secrets'),
   robot('HEAD', '/api/v1/namespaces/NS/secrets'),
   robot('GET', '/api/v1/namespaces/NS/pods/p/proxy/a/b'),

@@ -1,14 +1,14 @@
-// What the conversations about access are made of: who asks, roles, bindings and reviews.
+// Building blocks of the sequences about access: users, roles, bindings and reviews.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 
 export interface AccessStep {
-  /** `admin`, `nobody`, `account`: a service account, or `agent`: the same with a token that ends with a node. */
+  /** `admin`, `nobody`, `account`: a service account, or `agent`: the same account with a token bound to a node. */
   readonly as: 'admin' | 'nobody' | 'account' | 'agent';
   readonly method: string;
   readonly path: string;
   readonly body?: Json;
-  /** A list stands for repeated lines. */
+  /** A list stands for repeated header lines. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -58,7 +58,7 @@ export const acting = (headers: NonNullable<AccessStep['headers']>, step: Access
   headers,
 });
 
-/** A role of the cluster, and the service account in it. */
+/** A ClusterRole, bound to the service account. */
 export const granted = (name: string, rules: JsonObject[]): AccessStep[] => [
   admin('POST', `${RBAC}/clusterroles`, role(name, rules, 'ClusterRole')),
   admin('POST', `${RBAC}/clusterrolebindings`, {

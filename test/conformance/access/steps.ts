@@ -1,5 +1,5 @@
-// Who may do what, as a conversation: an administrator hands out roles, a service account and an impersonated user try
-// what they may and what they may not. Played on the real server and on the embedded one.
+// Authorization as a sequence of requests: an administrator creates roles, a service account and an impersonated user
+// try allowed and forbidden requests. Run on the real server and on the embedded one.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import {
@@ -17,7 +17,7 @@ import {
   rule,
 } from './stepKit.ts';
 
-/** Whether somebody may, asked by somebody. */
+/** An access review, sent by a user about a user. */
 const review = (spec: JsonObject): JsonObject => ({
   apiVersion: 'authorization.k8s.io/v1',
   kind: 'SubjectAccessReview',
@@ -56,10 +56,10 @@ export const STEPS: readonly AccessStep[] = [
   robot('DELETE', MAPS),
   robot('GET', '/api/v1/namespaces/NS/pods/p/status'),
   robot('GET', '/api/v1/namespaces/NS/pods/p'),
-  // A role that is not there.
+  // A role that does not exist.
   admin('POST', `${HERE}/rolebindings`, binding('dangling', 'nothing', account)),
   robot('POST', MAPS, map('b')),
-  // Nobody grants what they do not have.
+  // No user may grant rights that they do not have.
   admin(
     'POST',
     `${HERE}/roles`,
@@ -96,7 +96,7 @@ export const STEPS: readonly AccessStep[] = [
     `${HERE}/rolebindings`,
     binding('looks', 'system:public-info-viewer', account, 'ClusterRole'),
   ),
-  // Acting as somebody else.
+  // Impersonation.
   acting({ 'impersonate-user': 'jane' }, admin('GET', MAPS)),
   acting({ 'impersonate-user': 'jane' }, robot('GET', MAPS)),
   acting({ 'impersonate-user': 'system:serviceaccount:NS:robot' }, admin('GET', MAPS)),
@@ -116,7 +116,7 @@ export const STEPS: readonly AccessStep[] = [
       kind: 'SelfSubjectReview',
     }),
   ),
-  // Asking.
+  // Access reviews.
   admin('POST', REVIEWS, review({ user: 'system:serviceaccount:NS:robot', ...mapsOf('get') })),
   admin('POST', REVIEWS, review({ user: 'system:serviceaccount:NS:robot', ...mapsOf('delete', 'mine') })),
   admin('POST', REVIEWS, review({ user: 'system:serviceaccount:NS:robot', ...mapsOf('patch') })),

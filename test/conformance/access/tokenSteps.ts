@@ -1,5 +1,5 @@
-// Tokens of service accounts, as a conversation: for whom they are good, what they are bound to, and which requests for
-// one, and which questions about rights, are refused. Played on the real server and on the embedded one.
+// Tokens of service accounts as a sequence of requests: their audiences, the objects they are bound to, and which token
+// requests and access reviews are refused. Run on the real server and on the embedded one.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 
@@ -7,9 +7,9 @@ export interface TokenStep {
   readonly method: string;
   readonly path: string;
   readonly body?: Json;
-  /** Keeps the token of the answer under this name. */
+  /** Stores the token of the answer under this name. */
   readonly keep?: string;
-  /** The value of the Authorization header; `{{name}}` is a token that was kept. The administrator's when absent. */
+  /** The value of the Authorization header; `{{name}}` is a stored token. Default: that of the administrator. */
   readonly authorization?: string;
 }
 
@@ -82,7 +82,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
   review('{{plain}}'),
   review('{{plain}}', [ISSUER, 'others']),
   review('{{plain}}', ['others']),
-  // For others only: never good here.
+  // For other audiences only: never valid here.
   issue({ audiences: ['vault', 'mail'] }, 'foreign'),
   whoami('Bearer {{foreign}}'),
   review('{{foreign}}'),
@@ -90,7 +90,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
   issue({ audiences: ['vault', ISSUER] }, 'both'),
   whoami('Bearer {{both}}'),
   review('{{both}}', ['vault', ISSUER]),
-  // Bound to an object, and ending with it.
+  // Bound to an object, and invalid after its deletion.
   bound('Secret', 'missing'),
   bound('Pod', 'missing'),
   bound('Node', 'missing'),
@@ -121,7 +121,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
   review('{{second}}'),
   whoami('Bearer {{fourth}}'),
   whoami('Bearer {{fifth}}'),
-  // Requests that are none.
+  // Invalid token requests.
   issue({ expirationSeconds: 599 }),
   issue({ expirationSeconds: 600 }),
   issue({ expirationSeconds: 4294967297 }),
@@ -136,7 +136,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
   post(TOKEN, { spec: {} }),
   post(TOKEN, []),
   { method: 'GET', path: TOKEN },
-  // Questions and headers that are none.
+  // Invalid reviews and headers.
   review(''),
   review('nonsense'),
   review('a.b.c'),
@@ -147,7 +147,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
   whoami('Bearer {{plain}} and more'),
   whoami('Bearer  {{plain}}'),
   { method: 'GET', path: HERE, authorization: 'Basic YTpi' },
-  // Questions about rights.
+  // Access reviews.
   ask('SelfSubjectRulesReview', {}),
   ask('SelfSubjectAccessReview', {}),
   ask('SelfSubjectAccessReview', health),
@@ -192,7 +192,7 @@ export const TOKEN_STEPS: readonly TokenStep[] = [
     { metadata: { namespace: 'other' } },
     '/namespaces/NS',
   ),
-  // With the account all of them end.
+  // All tokens become invalid with the deletion of the account.
   issue({}, 'last'),
   gone(`${HERE}/serviceaccounts/robot`),
   whoami('Bearer {{last}}'),

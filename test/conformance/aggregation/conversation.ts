@@ -1,4 +1,4 @@
-// What is said to a server about an aggregated API, and through it; kept as text, so that two servers can be compared.
+// Requests to a server about an aggregated API and through it, recorded as text so that two servers can be compared.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -17,7 +17,7 @@ export interface Heard {
   readonly what: unknown;
 }
 
-/** Everything that can be compared between servers that talk to strangers on different ports. */
+/** Everything that is comparable between servers with extension servers on different ports. */
 export async function converse(target: Target): Promise<Heard[]> {
   const stranger = await startStranger();
   const heard: Heard[] = [];
@@ -202,11 +202,11 @@ const CLAIMING = {
   'x-other': 'kept',
 };
 
-/** The server itself, asking what there is. */
+/** Discovery requests of the server itself. */
 const isOwn = ({ headers }: Call): boolean =>
   /^system:(kube-)?aggregator$/.test(headers['x-remote-user']?.[0] ?? '');
 
-// Of the connection, of Go's own client, or about the client's address, which the embedded server does not know.
+// Headers of the connection, of Go's client, or about the client's address, which the embedded server does not know.
 const INCOMPARABLE = new Set([
   'accept-encoding',
   'audit-id',
@@ -233,7 +233,7 @@ async function unreachable(talk: Talk): Promise<void> {
   await stranger.close();
   const answers = new Set<string>();
   const started = performance.now();
-  // One look or two later the server has noticed.
+  // The server notices it after one or two checks.
   while (!answers.has('service unavailable\n') && performance.now() - started < PATIENCE_MS) {
     const { status, text } = await plain(talk, 'GET', `${BASE}/walls/w`);
     if (status !== 503) throw new Error(`${status}: ${text}`);

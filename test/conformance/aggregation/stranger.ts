@@ -1,5 +1,5 @@
-// An aggregated API of a stranger, behind HTTPS on loopback. It believes anybody, writes down who it was asked by, and
-// knows only the older form of discovery.
+// An extension API server behind HTTPS on loopback. It accepts every client, records the user of each request, and
+// serves only the older form of discovery.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,16 +19,16 @@ export interface Call {
   readonly url: string;
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: string;
-  /** It came with a client certificate. */
+  /** The request had a client certificate. */
   readonly certified: boolean;
 }
 
 export interface Stranger {
   readonly port: number;
-  /** base64 of the PEM, as caBundle has it. */
+  /** base64 of the PEM, as in caBundle. */
   readonly caBundle: string;
   readonly calls: Call[];
-  /** From now on nobody answers. */
+  /** From now on it does not answer. */
   close(): Promise<void>;
 }
 

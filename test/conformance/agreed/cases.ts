@@ -1,5 +1,5 @@
-// Small sequences that random ones once stumbled over, each about one rule. The last answer is what counts. `{ns}` is a
-// namespace of the case's own, `{version}` the newest version that the server has told.
+// Small sequences, each about one rule, that random sequences once found. Only the last answer is compared. `{ns}` is a
+// namespace of the case, `{version}` the newest version that the server returned.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { DEFINITION_CASES } from './definitions.ts';
@@ -10,7 +10,7 @@ export interface Step {
   readonly path: string;
   readonly type?: string;
   readonly body?: Json;
-  /** Somebody else than the administrator. */
+  /** A user other than the administrator. */
   readonly as?: string;
 }
 

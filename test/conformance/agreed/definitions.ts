@@ -1,4 +1,4 @@
-// The part of the cases that is about definitions, and the definitions that the other cases use.
+// The cases about CustomResourceDefinitions, and the CRDs that the other cases use.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Case, Step } from './cases.ts';
@@ -37,7 +37,7 @@ const THING = schema({
 });
 const SCALE = { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } };
 
-/** Made before the cases. */
+/** Created before the cases. */
 export const STAGE: readonly Step[] = [
   {
     method: 'POST',

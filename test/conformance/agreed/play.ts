@@ -1,4 +1,4 @@
-// Plays the cases on a server, and says what the last answer of each was.
+// Runs the cases on a server, and returns the last answer of each.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { Normaliser, type Seen } from '../differential/normalise.ts';

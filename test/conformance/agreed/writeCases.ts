@@ -1,4 +1,4 @@
-// The part of the cases that is about writes: whoever may change is not yet allowed to create, and an owner counts once.
+// The cases about writes: the right to change does not include the right to create, and a repeated owner counts once.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Case, Step } from './cases.ts';
@@ -7,7 +7,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 const CHANGER = 'changer';
 const APPLY = 'application/apply-patch+yaml';
 
-/** Made before the cases: somebody who may update and patch, and nothing else. */
+/** Created before the cases: a user who may update and patch, and nothing else. */
 export const WRITE_STAGE: readonly Step[] = [
   {
     method: 'POST',

@@ -8,7 +8,7 @@ export interface Write {
   readonly subresource?: 'status';
   readonly type: string;
   readonly query: string;
-  /** A PUT sends what it has read, changed by this. */
+  /** A PUT sends the object it has read, with this change. */
   readonly body: JsonObject;
 }
 
@@ -18,11 +18,11 @@ export interface Subject {
   readonly kind: string;
   readonly path: string;
   readonly hasStatus: boolean;
-  /** A random part of the fields of spec (or data): what one applier cares about. */
+  /** A random part of the fields of spec (or data): the fields of one applier. */
   fields(pick: Picker): JsonObject;
 }
 
-/** Chance, in words. */
+/** Random choices. */
 export class Picker {
   readonly #random: Random;
   constructor(seed: number) {
@@ -34,7 +34,7 @@ export class Picker {
   /** Some of them, in any order. */
   some = <T>(from: readonly T[]): T[] =>
     [...from].filter(() => this.chance(0.5)).sort(() => this.#random.next() - 0.5);
-  /** Each entry with a chance of its own. */
+  /** Includes each entry with its own probability. */
   maybe(entries: Record<string, () => Json>, share = 0.45): JsonObject {
     const out: JsonObject = {};
     for (const [name, make] of Object.entries(entries)) if (this.chance(share)) out[name] = make();

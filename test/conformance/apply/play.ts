@@ -1,4 +1,4 @@
-// Plays a history on a server and keeps what it answers, without what differs by nature.
+// Runs a history on a server and records the answers, without values that always differ.
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
@@ -24,14 +24,14 @@ export async function playHistory(
     const sent = method === 'PUT' ? replacement((await ask('GET', `${collection}/x`)).body, body) : body;
     const answer = await ask(method, path, sent, type);
     const tidy = tidied(answer.body as Json, namespace);
-    // Several causes stand in the message in the order in which Go walked a map.
+    // Several causes are listed in the message in the random order of a Go map.
     if (answer.status === 422) delete (tidy as JsonObject)['message'];
     seen.push({ status: answer.status, body: tidy });
   }
   return seen;
 }
 
-/** What was read, with other fields; without a version, so that it is always the latest. */
+/** The object that was read, with other fields; without a version, so that it is always the latest. */
 function replacement(read: Json | undefined, fields: JsonObject): JsonObject {
   const object = isObject(read) ? (clone(read) as JsonObject) : {};
   const { resourceVersion: _, ...metadata } = isObject(object['metadata']) ? object['metadata'] : {};
@@ -55,7 +55,7 @@ function tidied(value: Json, namespace: string): Json {
   return out;
 }
 
-/** Managers come in the order of the seconds in which they wrote, conflicts with several of them in any order. */
+/** Managers are ordered by the second of their write, conflicts between several of them in any order. */
 const sortedEntries = (entries: Json[], namespace: string): Json[] =>
   entries
     .map((entry) => tidied(entry, namespace))

@@ -1,4 +1,5 @@
-// What is applied to: a custom resource with every kind of list and map, and built-in kinds with the usual ones.
+// The objects that are applied: a custom resource with every kind of list and map, and built-in kinds with the usual
+// ones.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Picker, Subject } from './histories.ts';

@@ -1,4 +1,4 @@
-// Requests that look dangerous and are fine: what they bring is kept exactly, byte for byte. `excerpt` is in the raw
+// Requests that look dangerous but are valid: their contents are stored exactly, byte for byte. `excerpt` is in the raw
 // answer to a GET of the object afterwards.
 
 import type { BadRequest } from './requests.ts';

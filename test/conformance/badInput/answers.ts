@@ -1,4 +1,4 @@
-// What the real server answers to the bad requests, as recorded by record.ts.
+// Answers of the real server to the bad requests, as recorded by record.ts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const ANSWERS_FILE = join(import.meta.dirname, '..', 'fixtures', 'badInpu
 export const loadAnswers = (): Record<string, Recorded> =>
   JSON.parse(readFileSync(ANSWERS_FILE, 'utf8')) as Record<string, Recorded>;
 
-/** Code, reason and message of a refusal; the code alone of anything else. */
+/** Code, reason and message of a refusal; otherwise the code alone. */
 export function normalise({ status, body }: Answer): Recorded {
   if (!isObject(body) || body.kind !== 'Status') return { code: status };
   return {
@@ -26,7 +26,7 @@ export function normalise({ status, body }: Answer): Recorded {
   };
 }
 
-/** Without uids, versions and times; whole objects quoted in a message are cut out. */
+/** Without uids, versions and times. Whole objects quoted in a message are removed. */
 const withoutVolatile = (message: Json & string): string =>
   message
     .replace(/(Invalid value: )"\{\\"[\s\S]*\}": /, '$1"…": ')

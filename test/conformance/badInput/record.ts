@@ -1,4 +1,4 @@
-// Records what the real server answers to each bad request: node test/conformance/badInput/record.ts
+// Records the answer of the real server to each bad request: node test/conformance/badInput/record.ts
 
 import { writeFileSync } from 'node:fs';
 import { startBed } from '../../kube/bed/bed.ts';

@@ -1,5 +1,5 @@
-// Requests that a careless or hostile client sends. `{{ns}}` is the namespace of the test, which holds one ConfigMap,
-// `kept`, and one Widget, `kept`; nothing here may change them or add to them.
+// Requests of a careless or hostile client. `{{ns}}` is the namespace of the test, which holds one ConfigMap, `kept`,
+// and one Widget, `kept`. No request here may change them or add objects.
 
 export interface BadRequest {
   readonly method: string;

@@ -1,4 +1,4 @@
-// The stage for bad requests: a namespace with one ConfigMap and one Widget that must survive them unchanged.
+// The setup for bad requests: a namespace with one ConfigMap and one Widget that must stay unchanged.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';
@@ -18,7 +18,7 @@ export interface Stage {
   send(request: BadRequest): Promise<Answer>;
   /** Everything the requests could have changed, with its versions. */
   contents(): Promise<Json>;
-  /** Puts everything back after something was changed. */
+  /** Restores everything after a change. */
   restore(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function prepareStage(target: Target): Promise<Stage> {
   };
 }
 
-/** A definition takes a moment until its objects are accepted everywhere. */
+/** It takes a moment after the creation of a CRD until its objects are accepted everywhere. */
 async function untilServed(get: () => Promise<Answer>): Promise<void> {
   for (let tries = 0; (await get()).status !== 200; tries++) {
     if (tries === 200) throw new Error('the definition was never established');

@@ -1,4 +1,4 @@
-// The checks of bad input, for any target: a verdict per rule, so that a known difference can be listed.
+// The checks of bad input, for any target: one result per rule, so that known differences can be listed.
 
 import { headersOf } from '../replay/exchange.ts';
 import type { Target, Verdict } from '../replay/types.ts';
@@ -14,7 +14,7 @@ const answers = loadAnswers();
 export const REFUSED = Object.keys(BAD_REQUESTS);
 export const KEPT = Object.keys(ACCEPTED);
 
-/** Passes when the answer is the recorded one and nothing has changed. */
+/** Passes if the answer is the recorded one and nothing has changed. */
 export async function judgeRefusal(stage: Stage, rule: string): Promise<Verdict> {
   const before = JSON.stringify(await stage.contents());
   const actual = JSON.stringify(normalise(await stage.send(BAD_REQUESTS[rule]!)));
@@ -26,7 +26,7 @@ export async function judgeRefusal(stage: Stage, rule: string): Promise<Verdict>
   return actual === expected ? passed : failed(`expected ${expected}, got ${actual}`);
 }
 
-/** Passes when the object is stored and has the excerpt literally when it is read back. */
+/** Passes if the object is stored and contains the excerpt literally when it is read. */
 export async function judgeAccepted(target: Target, rule: string): Promise<Verdict> {
   const request: Accepted = ACCEPTED[rule]!;
   const written = await target.request(toHttp(request, target));
@@ -47,7 +47,7 @@ async function textOf(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<str
   return Buffer.concat(chunks).toString();
 }
 
-/** Every rule; titles as in the list of known differences. */
+/** All rules, with titles as in the list of known differences. */
 export async function judgeAll(target: Target, stage: Stage): Promise<Map<string, Verdict>> {
   const verdicts = new Map<string, Verdict>();
   for (const rule of REFUSED) verdicts.set(`refused / ${rule}`, await judgeRefusal(stage, rule));

@@ -1,5 +1,5 @@
-// Answers that fit an expectation exactly: placeholders get fitting values, what must be absent is left out.
-// The mutation test changes one thing in them and expects the replayer to notice.
+// Answers that match an expectation exactly: placeholders get matching values, absent fields are left out. The mutation
+// test changes one value in them and expects the replayer to fail.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { fillText, PLACEHOLDER } from '../replay/templates.ts';
@@ -34,7 +34,7 @@ const SAMPLES: Readonly<Record<string, Json>> = {
 const isLacking = (value: Json | undefined) =>
   value === '{{absent}}' || (isObject(value) && Object.hasOwn(value, '$lacks'));
 
-/** A value that fits; undefined when the expectation is that there is none. */
+/** A matching value; undefined if the value must be absent. */
 export function synthesise(expected: Json, vars: Vars): Json | undefined {
   if (typeof expected === 'string') return synthesiseText(expected, vars);
   if (Array.isArray(expected)) return expected.map((e) => synthesise(e, vars) ?? null);
@@ -59,7 +59,7 @@ function synthesiseText(expected: string, vars: Vars): Json | undefined {
   );
 }
 
-/** What a server that behaves as recorded answers to this step. */
+/** The answer of a server that behaves as recorded. */
 export function answerTo(step: Step, vars: Vars): FakeAnswer {
   const expect: Expectation = step.expect ?? {};
   const poll = 'poll' in step.do ? step.do.poll : undefined;
@@ -79,7 +79,7 @@ export function answerTo(step: Step, vars: Vars): FakeAnswer {
   return answer;
 }
 
-/** What the upper expectation says, and where it says nothing the lower one. */
+/** The upper expectation, with the lower one for everything it leaves open. */
 function overlay(lower: Json | undefined, upper: Json | undefined): Json | undefined {
   if (upper === undefined) return lower;
   if (!isObject(upper) || !isObject(lower) || '$contains' in upper) return upper;
@@ -90,7 +90,7 @@ function overlay(lower: Json | undefined, upper: Json | undefined): Json | undef
 
 let serial = 5000;
 
-/** Puts a value where the step captures one, unless the expectation already did; remembers it as the runner does. */
+/** Sets a value where the step captures one, unless the expectation already did, and stores it as the runner does. */
 function provideCaptures(step: Step, answer: FakeAnswer, vars: Vars): void {
   for (const [name, path] of Object.entries(step.capture ?? {})) {
     if (path.startsWith('header:')) {

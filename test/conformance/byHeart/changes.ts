@@ -1,4 +1,4 @@
-// The ways in which a JSON value can stop fitting an expectation, each as a change at one place.
+// The ways in which a JSON value can stop matching an expectation, each as a change at one place.
 
 import { isObject, type Json, setOwn } from '@lapse/kube/api/json';
 import { synthesise } from './answers.ts';
@@ -9,7 +9,7 @@ export interface Change {
 }
 
 interface Place {
-  /** From the root to the value; list positions as numbers. */
+  /** From the root to the value; list indexes as numbers. */
   readonly path: readonly (string | number)[];
   /** Extra keys count as differences here. */
   readonly exact: boolean;
@@ -33,7 +33,7 @@ function valueChanges(expected: Json, place: Place): Change[] {
 
 function textChanges(expected: string, place: Place): Change[] {
   if (expected === '{{any}}') return [];
-  // A free text at the end swallows whatever is appended.
+  // A free text at the end matches anything that is appended.
   const swallows = /\{\{any:(string|word)\}\}/.test(expected);
   const ofOtherType = set(place, 'other type', /any:(int|number)/.test(expected) ? 'text' : 12345);
   if (swallows || /\{\{any:(int|number|list|object)\}\}/.test(expected)) return [ofOtherType];
@@ -42,7 +42,7 @@ function textChanges(expected: string, place: Place): Change[] {
 
 function listChanges(expected: Json[], place: Place): Change[] {
   const element = (i: number) => ({ ...place, path: [...place.path, i] });
-  // Elements are not removed one by one: the next would move up, which is a change of another kind.
+  // Elements are not removed one by one: the next would move up, which is another kind of change.
   const inside = expected.flatMap((e, i) => (e === '{{absent}}' ? [] : valueChanges(e, element(i))));
   const pushed = update(place, 'extra element', (v) => [...(v as Json[]), 'extra']);
   const popped = update(place, 'element missing', (v) => (v as Json[]).slice(0, -1));
@@ -55,7 +55,7 @@ function objectChanges(
 ): Change[] {
   if (Array.isArray(expected.$contains))
     return expected.$contains.length === 0 ? [] : [set(place, 'emptied', [])];
-  // Keys with variables in them are left alone: the path would need the variables' values.
+  // Keys with variables are not changed: the path would need the values of the variables.
   const fields = Object.entries(expected).filter(([key, v]) => v !== undefined && !key.includes('{{'));
   const inside = fields.flatMap(([key, v]) => changesOf(v!, { ...place, path: [...place.path, key] }));
   const extra = place.exact

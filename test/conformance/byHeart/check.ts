@@ -1,4 +1,4 @@
-// Replays a case against the server that knows it by heart, and says which mutations go unnoticed.
+// Replays a case against a server that answers as recorded, and returns the mutations that the replayer misses.
 
 import type { Entry } from '../replay/cases.ts';
 import { runCase } from '../replay/runCase.ts';
@@ -12,7 +12,7 @@ const NS = 'w-by-heart';
 export const replayByHeart = ({ file, wireCase }: Entry, mutation?: Mutation): Promise<Verdict> =>
   runCase(file, wireCase, byHeartTarget(wireCase, NS, mutation), { ns: NS, clock: jumpingClock() });
 
-/** A sentence when the replayer did not fail at the step where the answer was changed. */
+/** A message if the replayer did not fail at the step with the changed answer. */
 export async function unnoticed(entry: Entry, mutation: Mutation): Promise<string | undefined> {
   const verdict = await replayByHeart(entry, mutation);
   if (verdict.kind === 'failed' && verdict.difference.startsWith(`${mutation.where}:`)) return undefined;

@@ -1,5 +1,4 @@
-// A clock for replays in which nothing waits for the outside world: when no promise can proceed, it jumps to the
-// earliest timer.
+// A clock for replays that wait for no external event: when no promise can proceed, it jumps to the earliest timer.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { type Instant, instant, millis } from '@lapse/base/instant';

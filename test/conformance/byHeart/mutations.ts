@@ -1,5 +1,5 @@
-// Every single thing in a recorded answer that can be wrong, as a change to an answer that fits.
-// Only what the expectation pins down is listed: each of these must make the replayer fail at that very step.
+// Every single value of a recorded answer that can be wrong, as a change to a matching answer. Only values that the
+// expectation determines are listed: each change must make the replayer fail at exactly that step.
 
 import type { Json } from '@lapse/kube/api/json';
 import type { ExpectedEvent, Step, WireCase } from '../replay/types.ts';
@@ -8,7 +8,7 @@ import { type Change, changesOf } from './changes.ts';
 import type { Spoiler } from './target.ts';
 
 export interface Mutation extends Spoiler {
-  /** How the replayer's sentence must begin. */
+  /** How the message of the replayer must begin. */
   readonly where: string;
   readonly what: string;
 }
@@ -70,7 +70,7 @@ function ofHeaders({ expect }: Step): Named[] {
   ];
 }
 
-/** A text answer has no other type: whatever is sent is text again. */
+/** A text answer has no other type: anything that is sent is text again. */
 const bodyChanges = (body: Json, exact: boolean): Change[] =>
   changesOf(body, { exact, path: ['body'] }).filter(
     ({ what }) => typeof body !== 'string' || !what.endsWith('other type'),
@@ -128,7 +128,7 @@ function ofEvent(event: ExpectedEvent, i: number): Named[] {
   ];
 }
 
-/** Swapping is only an error when the two can be told apart. */
+/** Swapping is an error only if the two differ. */
 function ofOrder(first: ExpectedEvent, second: ExpectedEvent, i: number): Named[] {
   const name = (e: ExpectedEvent) =>
     (e.match as { metadata?: { name?: string } } | undefined)?.metadata?.name;

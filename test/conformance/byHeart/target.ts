@@ -1,5 +1,4 @@
-// A target that has learned one case by heart: it answers each request of the case as recorded, except for one step
-// that a test may spoil.
+// A target that answers each request of one case as recorded, except for one step that a test may change.
 
 import { gzipSync } from 'node:zlib';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
@@ -31,7 +30,7 @@ class Memory {
   private readonly spoiler: Spoiler | undefined;
   private next = 0;
   private namespacePending: boolean;
-  /** What a step that polls keeps getting. */
+  /** The answer that a polling step keeps getting. */
   private stuck: HttpResponse | undefined;
   private readonly waiting: { until: number; resolve: () => void }[] = [];
 
@@ -49,7 +48,7 @@ class Memory {
       return whole({ status: 201, headers: {}, body: undefined, events: undefined, closes: true });
     }
     const step = this.script[this.next++];
-    // Cleanup, which nobody compares.
+    // Cleanup, which is not compared.
     if (step === undefined)
       return whole({ status: 200, headers: {}, body: {}, events: undefined, closes: true });
     const response = this.respond(step, request);
@@ -76,7 +75,7 @@ class Memory {
     return new Promise((resolve) => this.waiting.push({ until: index, resolve }));
   }
 
-  /** Events may mention what is captured meanwhile, so they are composed after those steps were answered. */
+  /** Events may contain values captured meanwhile, so they are composed after those steps were answered. */
   private async *events(
     step: Step,
     { signal }: HttpRequest,
@@ -92,7 +91,7 @@ class Memory {
   }
 }
 
-/** The steps that send something, in the order of their requests. */
+/** The steps that send requests, in order. */
 function requestSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => {
     if ('sleep' in step.do || 'compact' in step.do) return [];

@@ -1,4 +1,4 @@
-// Random sequences, made so that a failing one shrinks well: steps are dropped, then changes, then what is optional.
+// Random sequences that shrink well: first steps are dropped, then changes, then optional parts.
 
 import fc from 'fast-check';
 import type { Sequence, Step, Verb } from './types.ts';

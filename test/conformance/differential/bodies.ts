@@ -37,7 +37,7 @@ export function withStatus(subject: Subject, object: JsonObject, edits: readonly
   return object;
 }
 
-/** The value that a demand stands for on this server. */
+/** The value that a demand means on this server. */
 export function versionFor(demand: Demand, name: string, memory: Memory): string | undefined {
   const versions = memory.versions.get(name) ?? [];
   if (demand === 'right') return versions.at(-1) ?? NEVER_VERSION;
@@ -55,7 +55,7 @@ export function uidFor(demand: Demand, name: string, memory: Memory): string | u
 export const demand = (pick: Picker): Demand =>
   pick.one(['none', 'none', 'none', 'right', 'right', 'stale', 'wrong']);
 
-/** What was read last with the version demanded, or a fresh object. */
+/** The object read last, with the demanded version, or a new object. */
 export function replacement(subject: Subject, step: Step, pick: Picker, memory: Memory): JsonObject {
   const seen = memory.objects.get(step.name);
   const object = seen && pick.chance(0.65) ? (clone(seen) as JsonObject) : fresh(subject, step.name);
@@ -119,7 +119,7 @@ function pointersOf(value: Json, at = ''): [string, Json][] {
   ]);
 }
 
-/** A part of an edited object, some of it null. */
+/** A part of an edited object, with some values null. */
 export function mergePatch(object: JsonObject, pick: Picker): JsonObject {
   const { apiVersion, kind, metadata, ...fields } = object;
   const { name: _, ...meta } = (isObject(metadata) ? metadata : {}) as JsonObject;

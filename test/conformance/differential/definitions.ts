@@ -14,7 +14,7 @@ export interface RandomDefinition {
   readonly subject: Subject;
 }
 
-/** The same for the same seed; `group` keeps definitions of one run apart. */
+/** Deterministic for a seed. `group` keeps the CRDs of one run apart. */
 export function randomDefinition(seed: number, group: string): RandomDefinition {
   const pick = new Picker(seed);
   const spec = object(pick, 1);
@@ -150,7 +150,7 @@ const KIND = {
   status: true,
 } as const;
 
-/** A definition that both servers have, to be changed in dry runs. */
+/** A CRD that exists on both servers, to be changed in dry runs. */
 export function definitionSubject({ definition }: RandomDefinition): Subject {
   const { spec, metadata } = definition as { spec: JsonObject; metadata: { name: string } };
   return {

@@ -33,12 +33,12 @@ interface Task {
   readonly memory: Memory;
 }
 
-/** The same for the same step and memory. */
+/** Deterministic for a step and memory. */
 export function draftOf(subject: Subject, step: Step, memory: Memory): Draft {
   return DRAFTS[step.verb]({ subject, step, pick: new Picker(step.salt), memory });
 }
 
-/** How every sequence begins: a good object named a. */
+/** The beginning of every sequence: a valid object named a. */
 export const firstDraft = (subject: Subject): Draft =>
   subject.existing === undefined
     ? sent('POST', subject.collection, fresh(subject, 'a'), JSON_TYPE)
@@ -86,7 +86,7 @@ const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
 };
 
 const itemOf = (subject: Subject, name: string): string => `${subject.collection}/${nameOf(subject, name)}`;
-/** Of what the cache may have; at version 0 the real server may answer with what was. */
+/** Of cached objects: at version 0 the real server may answer with an older state. */
 function notOlder(name: string, memory: Memory): string {
   const version = versionFor('right', name, memory);
   return memory.versions.has(name) ? `?resourceVersion=${version}` : '';

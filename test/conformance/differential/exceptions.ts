@@ -1,4 +1,4 @@
-// What random sequences leave out because the servers are known to differ there, by name; differences.md lists it.
+// Known differences that random sequences leave out, by name. differences.md lists them.
 
 import { INCOMPARABLE_CAUSES, INCOMPARABLE_REQUESTS } from '@lapse/apiserver/strategies/fuzz.testkit';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -72,10 +72,10 @@ export const EXCEPTIONS = {
   },
 } as const satisfies Record<string, Exception>;
 
-/** The status of an answer that never came. */
+/** The status of a missing answer. */
 export const DROPPED = 0;
 
-/** Whether a step, by what was sent or by why it was refused, says nothing about agreement (emptyIsNothing). */
+/** Whether a step cannot be compared, because of its request or the reason of its refusal (emptyIsNothing). */
 export function isIncomparable(request: string, ...answers: readonly Seen[]): boolean {
   return (
     answers.some(({ status }) => status === DROPPED) ||
@@ -95,7 +95,7 @@ export function isIncomparable(request: string, ...answers: readonly Seen[]): bo
   );
 }
 
-/** A patch of a definition that brings an empty map: for the real server that is a change (emptyIsNothing). */
+/** A patch of a CRD with an empty map: the real server counts it as a change (emptyIsNothing). */
 const EMPTY_PROPERTIES = /^PATCH [^ ]*customresourcedefinitions.*"properties":\{\}/;
 
 /** `.spec.containers[name=x=1odd="7"]` (quotedOrder). */
@@ -110,7 +110,7 @@ const CUSTOM_APPLY = /\.example\.com\/.*apply-patch/;
 const HIDDEN =
   /"status":null|"metadata":\{"name":""|"metadata":\{((?!"spec").)*(null|\[\])|"(unknownInside|odd|Spec|unknownField)":/;
 
-/** Whether the real server stored more than it shows. */
+/** Whether the real server stored more than it returns. */
 const hides = (request: string, answers: readonly Seen[]): boolean =>
   answers.every(({ status }) => status < 300) && CUSTOM_APPLY.test(request) && HIDDEN.test(request);
 

@@ -1,4 +1,4 @@
-// Changes that no schema knows of: another type, an unknown field, null, odd metadata.
+// Changes that ignore the schema: another type, an unknown field, null, unusual metadata.
 
 import { clone, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
@@ -10,7 +10,7 @@ const ODD: readonly Json[] = [null, 'text', '', 7, -1, 1.5, true, [], {}, ['x'],
 
 const oddValue = (pick: Picker): Json => clone(pick.one(ODD));
 
-/** Replaces something by a value of another type, or adds a field that nobody knows. */
+/** Replaces a value by one of another type, or adds an unknown field. */
 export function maimed(object: JsonObject, pick: Picker, under?: string): void {
   const places = placesOf(under === undefined ? withoutMeta(object) : { [under]: object[under] ?? {} });
   const [holder, key] = pick.one(places);
@@ -36,7 +36,7 @@ function adopt(object: JsonObject, changed: Json | undefined): void {
 
 type Place = readonly [holder: Json, key: string];
 
-/** Every place that holds a value, the outermost first. */
+/** All places that hold a value, the outermost first. */
 export function placesOf(value: Json): Place[] {
   if (Array.isArray(value))
     return value.flatMap((item, i) => [[value, String(i)] as Place, ...placesOf(item)]);
@@ -48,7 +48,7 @@ export function placesOf(value: Json): Place[] {
 const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u-1' };
 const LONG = 'x'.repeat(64);
 
-/** Odd and ordinary metadata. */
+/** Unusual and ordinary metadata. */
 const META: readonly ((pick: Picker) => JsonObject)[] = [
   (pick) => ({ labels: { tier: pick.one(['gold', 'silver']) } }),
   (pick) => ({

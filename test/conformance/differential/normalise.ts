@@ -1,5 +1,5 @@
-// Answers without what differs by nature: names and addresses given by chance, versions, times. What is given by chance
-// is numbered by its first appearance, so that a version that should not have changed is still noticed.
+// Answers without values that always differ: generated names and addresses, versions, times. Generated values are
+// numbered by their first appearance, so that a version that should not have changed is still noticed.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { Answer } from '../replay/types.ts';
@@ -29,7 +29,7 @@ export class Normaliser {
   seen({ status, headers, body }: Answer): Seen {
     const warnings = [headers['warning'] ?? []].flat().map((line) => this.#text(String(line)));
     const tidy = body === undefined ? null : this.#value(body, '');
-    // The real server may have looked at what its cache still had, and warned of it (refusedVersions: or of metadata).
+    // The real server may have validated an older cached object, and warned of it (refusedVersions: or of metadata).
     if (status === 404 || isOfAnotherVersion(body)) warnings.length = 0;
     return { status, warnings: warnings.sort(), body: isObject(tidy) ? withSortedCauses(tidy) : tidy };
   }
@@ -47,7 +47,7 @@ export class Normaliser {
     const out: JsonObject = {};
     const isList = 'items' in value || 'rows' in value;
     for (const key of sort ? Object.keys(value).sort() : Object.keys(value)) {
-      // The embedded server has no prose.
+      // The embedded server has no descriptions.
       if (key === 'description' && 'jsonPath' in value === false && 'format' in value && 'priority' in value)
         continue;
       const entry = value[key]!;
@@ -92,7 +92,7 @@ const inOrder = (list: string): string => `{${list.split(', ').sort().join(', ')
 const isOfAnotherVersion = (body: Json | undefined): boolean =>
   isObject(body) && String(body['message']).startsWith('the API version in the data');
 
-/** What a patch made, quoted. */
+/** The result of a patch, quoted. */
 const QUOTED_PATCH = /(patch: Invalid value: |^Invalid value: )("(?:[^"\\]|\\.)*"): /s;
 
 /** The version of a list is that of the whole server. */
@@ -110,13 +110,13 @@ function numbered(known: Map<string, string>, text: string, word: string): strin
 const sorted = (items: Json[]): Json[] =>
   items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-/** Go's internal structs and their diffs have field names of their own, which the embedded server does not know. */
+/** Go's internal structs and their diffs use Go field names, which the embedded server does not know. */
 const softened = (text: string): string =>
   text
     .replace(/(Invalid|Unsupported) value: [{[].*?[}\]]: /gs, '$1 value: {…}: ')
     .replace(/\n@@[\s\S]*/g, '\n<diff>');
 
-/** Problems of an apply come in the order of Go's maps, and a field nobody knows ends the search in its map. */
+/** Problems of an apply come in the order of Go maps, and an unknown field ends the search in its map. */
 function unordered(text: string): string {
   if (!text.startsWith('failed to create typed patch object')) return text;
   const [first, ...problems] = text.split('\n');
@@ -125,7 +125,7 @@ function unordered(text: string): string {
   return [first, ...problems.sort()].join('\n');
 }
 
-/** Where the real server walks a map, the order of several causes is chance. */
+/** Where the real server iterates over a map, the order of several causes is random. */
 function withSortedCauses(answer: JsonObject): JsonObject {
   const details = answer['details'];
   const causes = isObject(details) ? details['causes'] : undefined;

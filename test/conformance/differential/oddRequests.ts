@@ -1,4 +1,4 @@
-// Requests that are wrong as a whole: methods, content types, bodies that are no objects.
+// Requests that are invalid as a whole: methods, content types, bodies that are not objects.
 
 import type { Picker } from '../apply/histories.ts';
 import type { Draft, Subject } from './types.ts';

@@ -1,4 +1,4 @@
-// Plays a sequence on both servers in lockstep and says where they part.
+// Runs a sequence on both servers in lockstep and returns the first difference.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
@@ -12,7 +12,7 @@ import type { Draft, Memory, Step, Subject } from './types.ts';
 
 export interface Disagreement {
   readonly subject: string;
-  /** What was sent up to the difference, as the first server got it. */
+  /** The requests up to the difference, as the first server got them. */
   readonly requests: readonly string[];
   readonly real: Seen;
   readonly embedded: Seen;
@@ -24,7 +24,7 @@ export interface Played {
   readonly answers: Answer[];
 }
 
-/** One server in one sequence. */
+/** The state of one server in one sequence. */
 class Player implements Memory {
   readonly objects = new Map<string, JsonObject>();
   readonly versions = new Map<string, string[]>();
@@ -81,7 +81,7 @@ class Player implements Memory {
   }
 }
 
-/** Some requests make the real server panic, which closes the connection: an answer that says nothing. */
+/** Some requests make the real server panic, which closes the connection. Such an answer is not compared. */
 function dropped(cause: unknown): Answer {
   if (!(cause instanceof Error) || !/socket hang up|ECONNRESET/.test(cause.message)) throw cause;
   return { status: DROPPED, headers: {}, body: undefined };
@@ -89,7 +89,7 @@ function dropped(cause: unknown): Answer {
 
 let serial = 0;
 
-/** What a server answers to the good beginning and to each step, in a namespace of its own. */
+/** The answers of a server to the valid beginning and to each step, in a separate namespace. */
 export async function playOn(target: Target, subject: Subject, steps: readonly Step[]): Promise<Played> {
   const space = `d-${process.pid.toString(36)}-${(++serial).toString(36)}`;
   const player = new Player(target, subject, space);
@@ -103,7 +103,7 @@ export async function playOn(target: Target, subject: Subject, steps: readonly S
   return played;
 }
 
-/** The first step that was answered differently; none after a step that is not comparable. */
+/** The first step that was answered differently; undefined after a step that is not comparable. */
 export function firstDisagreement(subject: Subject, theirs: Played, ours: Played): Disagreement | undefined {
   const [real, embedded] = [theirs, ours].map(({ space, answers }) => {
     const normaliser = new Normaliser(space, subject);

@@ -1,5 +1,4 @@
-// Gives both servers the same random definitions and compares what they say to them. Those that are good become
-// subjects.
+// Creates the same random CRDs on both servers and compares the answers. Accepted CRDs become subjects.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';

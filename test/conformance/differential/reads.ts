@@ -1,4 +1,4 @@
-// Selectors, pages, versions and representations to ask for.
+// Selectors, pages, versions and representations for reads.
 
 import type { Picker } from '../apply/histories.ts';
 import type { Memory, Subject } from './types.ts';
@@ -17,7 +17,7 @@ const LABELS = [
 ];
 const MINE = 'run={ns}';
 
-/** Lists without a namespace see other sequences unless they ask for their own label. */
+/** Lists without a namespace see objects of other sequences unless they select their own label. */
 export function listQuery(subject: Subject, pick: Picker, memory: Memory): string {
   const query: string[] = [];
   const labels = pick.chance(0.5) ? [pick.one(LABELS)] : [];
@@ -28,7 +28,7 @@ export function listQuery(subject: Subject, pick: Picker, memory: Memory): strin
     query.push(
       `fieldSelector=${encodeURIComponent(fieldSelector(subject, pick)).replace('%7Bns%7D', '{ns}')}`,
     );
-  // Whether there is more depends on other sequences where there is no namespace.
+  // Without a namespace, whether there is another page depends on other sequences.
   if (!subject.cluster && pick.chance(0.4))
     query.push(`limit=${pick.one(['1', '2', '500', '0', '-1', 'x'])}`);
   if (pick.chance(0.2) && memory.continueToken !== undefined) query.push(`continue=${memory.continueToken}`);
@@ -39,7 +39,7 @@ export function listQuery(subject: Subject, pick: Picker, memory: Memory): strin
   return query.join('&');
 }
 
-/** The newest version that was seen: at version 0 the real server may answer with what was. */
+/** The newest version that was seen: at version 0 the real server may answer with an older state. */
 function newest({ versions }: Memory): string {
   const all = [...versions.values()].flat().map(Number).filter(Number.isFinite);
   return all.length === 0 ? '' : String(Math.max(...all));

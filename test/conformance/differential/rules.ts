@@ -1,4 +1,4 @@
-// Random CEL rules for a schema: about its type, about its past, with every field a rule may have.
+// Random CEL rules for a schema: about its type, about the old value, with every field of a rule.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
@@ -24,7 +24,7 @@ const WRONG = [
   'unknown(self)',
 ];
 
-/** Mostly nothing: a definition with one bad rule is refused as a whole. */
+/** Mostly empty: a CRD with one invalid rule is refused as a whole. */
 const odd = (pick: Picker, ...values: string[]): string[] => (pick.chance(0.1) ? values : []);
 const NUMBER = ['self < 6', 'self >= oldSelf', 'self * 2 < 12', 'self != 3', 'self % 2 == 0 || self < 4'];
 const LIST = [
@@ -79,7 +79,7 @@ function expressionFor(schema: JsonObject, pick: Picker): string {
   return pick.one(OTHER);
 }
 
-/** Rules over the properties that are there. */
+/** Rules over the existing properties. */
 function aboutProperties(schema: JsonObject): string[] {
   const names = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
   return names.flatMap((name) => [

@@ -1,4 +1,4 @@
-// Random structural schemas with every kind of validation, and values that fit them or nearly do.
+// Random structural schemas with every kind of validation, and values that match them or almost do.
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
@@ -94,7 +94,7 @@ export const object: Make = (pick, depth) => {
   };
 };
 
-/** Conditions over properties that the structural part has. */
+/** Conditions over properties of the structural part. */
 function combined(names: readonly string[], pick: Picker): JsonObject {
   if (names.length < 2 || !pick.chance(0.12)) return {};
   const [first, second] = [names[0]!, names[1]!];
@@ -139,7 +139,7 @@ function schemaAt(pick: Picker, depth: number): JsonObject {
   return schema;
 }
 
-/** A value that the schema likes, most of the time. */
+/** A value that matches the schema most of the time. */
 export function fitting(schema: JsonObject, pick: Picker): Json {
   if (schema['nullable'] === true && pick.chance(0.1)) return null;
   if (Array.isArray(schema['enum'])) return pick.one(schema['enum']);
@@ -222,14 +222,14 @@ const NEARLY: readonly Json[] = [
   9_007_199_254_740_992,
 ];
 
-/** Something odd; where a text has a format, no list and no object (mistypedFormats). */
+/** An unusual value; for a string with a format, no list and no object (mistypedFormats). */
 function nearly(schema: JsonObject, pick: Picker): Json {
   const value = clone(pick.one(NEARLY));
   const mistyped = typeof value === 'object' && value !== null && schema['format'] !== undefined;
   return mistyped ? '' : value;
 }
 
-/** Changes one place of a value: what the schema likes, or nearly. */
+/** Changes one place of a value, so that it matches the schema or almost does. */
 export function nudge(holder: JsonObject, name: string, schema: JsonObject, pick: Picker): void {
   const value = holder[name];
   const roll = pick.int(10);

@@ -1,5 +1,5 @@
-// The kinds that random requests are made for: the validated built-in ones. `{ns}` stands for the namespace of a
-// sequence, which is also part of the names of objects without one, so that sequences run side by side.
+// The kinds of the random requests: the validated built-in ones. `{ns}` stands for the namespace of a sequence. It is
+// also part of the names of cluster-scoped objects, so that sequences can run concurrently.
 
 import { FUZZ_KINDS, Fuzzer, type FuzzKind } from '@lapse/apiserver/strategies/fuzz.testkit';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
@@ -30,7 +30,7 @@ const webhook = {
   admissionReviewVersions: ['v1'],
 };
 
-/** Kinds that the fuzzer of the strategies has no line for. */
+/** Kinds for which the fuzzer of the strategies has no entry. */
 const MORE: readonly FuzzKind[] = [
   { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', cluster: true, base: {}, status: true },
   {
@@ -74,7 +74,7 @@ const MORE: readonly FuzzKind[] = [
   },
 ];
 
-/** A stored webhook would be asked about everybody else's requests. */
+/** A stored webhook would be called for the requests of all other sequences. */
 const isWebhook = (kind: string): boolean => kind.endsWith('WebhookConfiguration');
 
 export const BUILTIN: readonly Subject[] = [

@@ -1,9 +1,9 @@
-// What a random sequence of requests is, as data.
+// The data types of a random sequence of requests.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
 
-/** A kind of object, and how to make and change objects of it. */
+/** A kind of object, with functions to create and change objects of it. */
 export interface Subject {
   readonly name: string;
   readonly apiVersion: string;
@@ -12,18 +12,18 @@ export interface Subject {
   readonly collection: string;
   readonly cluster: boolean;
   readonly custom: boolean;
-  /** Every write but the very first is a dry run: a real one would change other sequences. */
+  /** All writes except the first are dry runs: a real one would change other sequences. */
   readonly onlyDry: boolean;
-  /** The real server may write an object anew that was sent as it is: its versions are not compared. */
+  /** The real server may store an unchanged object again, so its versions are not compared. */
   readonly rewritten: boolean;
-  /** The object named a is there already, under this name, and shared: nothing but dry runs may touch it. */
+  /** The object named a exists already, under this name, and is shared: only dry runs may use it. */
   readonly existing?: string;
   readonly subresources: readonly string[];
   /** Fields that a selector may name. */
   readonly selectable: readonly string[];
-  /** A good object without apiVersion, kind and metadata. */
+  /** A valid object without apiVersion, kind and metadata. */
   base(): JsonObject;
-  /** Changes one place, well or badly. */
+  /** Changes one place, to a valid or an invalid value. */
   edit(object: JsonObject, pick: Picker): void;
   editStatus(object: JsonObject, pick: Picker): void;
 }
@@ -45,7 +45,7 @@ export const VERBS = [
 ] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** One request. Numbers are seeds: of a change each, and of all that is optional (0: nothing is). */
+/** One request. Numbers are seeds: one for each change, and one for all optional parts (0: none). */
 export interface Step {
   readonly verb: Verb;
   readonly name: string;
@@ -58,20 +58,20 @@ export interface Sequence {
   readonly steps: readonly Step[];
 }
 
-/** Which version (or uid) a request demands: none, the one the object has, one it had, one it never had. */
+/** Which version (or uid) a request demands: none, the current one, an older one, or one that never existed. */
 export type Demand = 'none' | 'right' | 'stale' | 'wrong';
 
-/** A request before it is known what the servers called things. */
+/** A request before the generated names of the servers are known. */
 export interface Draft {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, or a text to be sent as it is. */
+  /** JSON, or a text to be sent unchanged. */
   readonly body?: Json | undefined;
   readonly raw?: string;
 }
 
-/** What one server has told about the objects of a sequence, which requests refer to. */
+/** What one server returned about the objects of a sequence, for use in later requests. */
 export interface Memory {
   readonly objects: ReadonlyMap<string, JsonObject>;
   readonly versions: ReadonlyMap<string, readonly string[]>;

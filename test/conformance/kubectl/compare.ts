@@ -1,16 +1,16 @@
-// Compares what kubectl printed on the two servers.
+// Compares the output of kubectl on the two servers.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { normalise, withoutProse } from './normalise.ts';
 import type { Command, Outcome } from './types.ts';
 
-/** Everything that can be seen of a command, normalised. */
+/** The complete visible result of a command, normalised. */
 function seen({ exit, stdout, stderr, inner }: Outcome): string {
   const own = `exit ${exit}\n${normalise(stdout)}${normalise(stderr)}`;
   return [own, ...inner.map((o) => `meanwhile ${o.command}: ${seen(o)}`)].join('\n');
 }
 
-/** What is wrong with the pair, or undefined. */
+/** The difference between the two, or undefined. */
 export function compareOutcomes(command: Command, real: Outcome, embedded: Outcome): string | undefined {
   const comparison = command.compare ?? { kind: 'same' };
   const [expected, actual] = [seen(real), seen(embedded)];
@@ -32,7 +32,7 @@ export function compareOutcomes(command: Command, real: Outcome, embedded: Outco
   }
 }
 
-/** Every line of the part is in the whole, in the same order, and there are some. */
+/** All lines of the part are in the whole, in the same order, and there is at least one. */
 function isPart(part: string, whole: string): boolean {
   const lines = whole.split('\n').values();
   const wanted = part.split('\n').filter((line) => line !== '');
@@ -62,7 +62,7 @@ function report(outcome: Outcome, expected: string, actual: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** How many lines to skip on either side to meet again, as few as possible. */
+/** The smallest number of lines to skip on either side until the outputs match again. */
 function nextCommon(a: readonly string[], b: readonly string[]): [number, number] {
   for (let sum = 1; sum < a.length + b.length; sum++) {
     for (let i = Math.max(0, sum - b.length); i <= Math.min(sum, a.length); i++) {

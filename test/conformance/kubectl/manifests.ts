@@ -1,4 +1,4 @@
-// The objects the sessions work with.
+// The objects of the sessions.
 
 export const CONFIG = `apiVersion: v1
 kind: ConfigMap
@@ -95,7 +95,7 @@ firstTimestamp: "2024-05-01T10:00:00Z"
 lastTimestamp: "2024-05-01T10:00:00Z"
 `;
 
-/** The names are the session's own: definitions are cluster-wide, and kubectl would confuse two of one name. */
+/** The names are unique to the session: CRDs are cluster-wide, and kubectl would confuse two of one name. */
 export const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:

@@ -1,4 +1,4 @@
-// Takes out of kubectl's output what differs from run to run: ages, uids, versions, times, addresses, generated names.
+// Removes from kubectl's output what differs from run to run: ages, uids, versions, times, addresses, generated names.
 
 const RULES: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
@@ -14,11 +14,11 @@ const RULES: readonly [RegExp, string][] = [
   [/(settings-)[a-z0-9]{5}\b/g, '$1SUFFIX'],
   // A whole object quoted in a message: Go prints its own structs, maps and field order.
   [/Invalid value: ("\{\\".*\}"|\{".*\}|"map\[.*\]"): /g, 'Invalid value: OBJECT: '],
-  // The time of day in front of klog lines.
+  // The time of day at the start of klog lines.
   [/^([EWI])\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ /gm, '$1 '],
 ];
 
-// In a table an age stands alone between spaces or at the end of a line.
+// In a table an age is alone between spaces or at the end of a line.
 const AGE = /(?<=\s)(?:\d+[ydhms]){1,2}(?=\s|$)/gm;
 
 export function normalise(text: string): string {
@@ -31,7 +31,7 @@ export function normalise(text: string): string {
     .replace(/[ \t]+$/gm, '');
 }
 
-/** `explain` without the texts of descriptions: headings, fields and types. */
+/** `explain` without descriptions: headings, fields and types. */
 export const withoutProse = (text: string): string =>
   text
     .split('\n')

@@ -1,4 +1,4 @@
-// Runs sessions against one server: a kubeconfig, a cache directory of its own, no colours, English.
+// Runs sessions against one server: with a kubeconfig, a separate cache directory, no colours, in English.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Kubectl {
 const PATIENCE_MS = 30_000;
 const ATTEMPTS = 50;
 
-/** Outcomes in order; the namespace of the session is made first. */
+/** Outcomes in order. The namespace of the session is created first. */
 export async function runSession(kubectl: Kubectl, session: Session): Promise<Outcome[]> {
   const home = mkdtempSync(join(tmpdir(), 'kubectl-'));
   const ns = `k-${session.name}`;
@@ -40,7 +40,7 @@ export async function runSession(kubectl: Kubectl, session: Session): Promise<Ou
   }
 }
 
-/** The first outcome that exits with 0, or the last one. kubectl's own start is the pause between attempts. */
+/** The first outcome with exit code 0, or the last one. The start time of kubectl is the pause between attempts. */
 async function repeat(attempts: number, attempt: () => Promise<Outcome>): Promise<Outcome> {
   const outcome = await attempt();
   return outcome.exit === 0 || attempts <= 1 ? outcome : repeat(attempts - 1, attempt);

@@ -1,5 +1,5 @@
-// The sessions. Each runs in a namespace of its own, `{{ns}}`, on the real and on the embedded server, and every
-// command must print the same on both. What differs on purpose says so, with its reason.
+// The sessions. Each runs in a separate namespace, `{{ns}}`, on the real and on the embedded server, and every command
+// must print the same on both. Deliberate differences are marked, with a reason.
 
 import { CREATE_SESSIONS } from './sessionsCreate.ts';
 import { DISCOVER_SESSIONS } from './sessionsDiscover.ts';

@@ -1,15 +1,15 @@
-// create in all its forms. The typed ones send protobuf, without a second try in JSON.
+// create in all its forms. The typed ones send protobuf, without a retry in JSON.
 
 import { CONFIG, JOB, together } from './manifests.ts';
 import { type Command, k, type Session } from './types.ts';
 
-/** The command, and then what the server made of it. */
+/** The command, and then the created object. */
 const typed = (line: string, read: string): Command[] => [
   k(line, { sendsProtobuf: true }),
   k(`get ${read} -o yaml`),
 ];
 
-// kubectl judges a List by the old OpenAPI document, and takes that in protobuf only.
+// kubectl validates a List with the OpenAPI v2 document, and reads that in protobuf only.
 const LIST = `apiVersion: v1
 kind: List
 items:

@@ -1,4 +1,4 @@
-// What the server says about itself and its kinds, and about the user.
+// Discovery of the server and its kinds, and information about the user.
 
 import { defineWidgets } from './sessionsRead.ts';
 import { k, type Session } from './types.ts';

@@ -60,7 +60,7 @@ export const WRITE_SESSIONS: readonly Session[] = [
       k('apply --server-side --dry-run=server -f -', { stdin: CONFIG.replace('data:', 'dada:') }),
       k('apply --server-side -f -', { stdin: together(JOB, DEPLOYMENT) }),
       k('get deployment shop -o yaml --show-managed-fields'),
-      // From the client's side to the server's.
+      // From client-side to server-side apply.
       k('apply -f -', { stdin: OTHER_CONFIG }),
       k('apply --server-side -f -', { stdin: OTHER_CONFIG.replace('red', 'green') }),
       k('get cm others -o yaml --show-managed-fields'),

@@ -1,4 +1,4 @@
-// A kubectl session as data: commands that run one after the other in a namespace of their own, on both servers.
+// A kubectl session as data: commands that run one after the other in a separate namespace, on both servers.
 
 /** How the outputs of the two servers are compared. */
 export type Comparison =
@@ -6,9 +6,9 @@ export type Comparison =
   | { readonly kind: 'same' }
   /** The embedded server prints a part of the lines of the real one. */
   | { readonly kind: 'part'; readonly reason: string }
-  /** Equal but for the prose of field descriptions. */
+  /** Equal except for field descriptions. */
   | { readonly kind: 'withoutProse'; readonly reason: string }
-  /** Known to differ; the test fails when they do not. */
+  /** Known to differ; the test fails if they do not. */
   | { readonly kind: 'differs'; readonly reason: string };
 
 export interface Command {
@@ -16,11 +16,11 @@ export interface Command {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly compare?: Comparison;
-  /** Ends by itself only when killed: after this many lines of output. */
+  /** Never ends by itself: killed after this many lines of output. */
   readonly untilLines?: number;
-  /** Runs while the command is running, once its first line is there. */
+  /** Runs while the command is running, after its first line of output. */
   readonly meanwhile?: readonly Command[];
-  /** Asked again until it exits with 0: a server publishes the schema of a new kind some moments after it serves it. */
+  /** Repeated until it exits with 0: a server publishes the schema of a new kind some moments after it serves it. */
   readonly untilSuccess?: boolean;
   /** Its POST has a protobuf body, as typed clients send it. */
   readonly sendsProtobuf?: boolean;
@@ -36,11 +36,11 @@ export interface Outcome {
   readonly exit: number | 'killed';
   readonly stdout: string;
   readonly stderr: string;
-  /** What ran meanwhile. */
+  /** The commands that ran meanwhile. */
   readonly inner: readonly Outcome[];
 }
 
-/** A line of a shell script: words, with single quotes around what has spaces. */
+/** A line of a shell script: words, with single quotes around those with spaces. */
 export function k(line: string, more: Omit<Command, 'args'> = {}): Command {
   const words = line.match(/(?:'[^']*'|[^\s'])+/g) ?? [];
   return { args: words.map((w) => w.replace(/'/g, '')), ...more };

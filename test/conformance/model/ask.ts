@@ -1,4 +1,4 @@
-// Plain requests with JSON in and out, for tests that talk to a target directly.
+// Plain JSON requests, for tests that call a target directly.
 
 import type { Json } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';

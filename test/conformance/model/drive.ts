@@ -75,7 +75,7 @@ class Driver {
     }
   }
 
-  /** A last change that everybody can see proves that nobody has anything else on the way. */
+  /** A last change that every watcher sees proves that no other event is pending. */
   async finish(): Promise<void> {
     for (const tier of ['gold', undefined] as const) {
       await this.write({ kind: 'delete', name: 'a', uid: 'none', version: 'none' });
@@ -105,7 +105,7 @@ class Driver {
     await this.get(write.name);
   }
 
-  /** Learns uid and version of what was written, after checking that the rest is as predicted. */
+  /** Stores uid and version of what was written, after checking that the rest is as predicted. */
   private async adopt(prediction: Prediction): Promise<void> {
     if (prediction.effect === 'none') return;
     const before = this.world.items.get(prediction.name);
@@ -199,7 +199,7 @@ class Driver {
     expectSame(items, selected(this.world, selector), `list [${selector.query}]`);
   }
 
-  /** Later pages show what the first one saw, whatever is written in between. */
+  /** Later pages show the state of the first page, whatever is written in between. */
   private async pages({ selector, limit, meanwhile }: Extract<Operation, { kind: 'pages' }>): Promise<void> {
     const chosen = SELECTORS[selector]!;
     const expected = selected(this.world, chosen);

@@ -1,4 +1,4 @@
-// Servers with one fault each, to show that the model would notice.
+// Servers with one fault each, to show that the model would detect it.
 
 import type { HttpRequest } from '@lapse/kube/api/http';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// The two kinds the model is run on: a built-in one and a custom one, which differ in a few rules.
+// The two kinds that the model runs with: a built-in one and a custom one, which differ in a few rules.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Target } from '../replay/types.ts';
@@ -12,7 +12,7 @@ export interface Kind extends KindRules {
   /** `/api/v1`, `/apis/GROUP/VERSION`. */
   readonly root: string;
   readonly plural: string;
-  /** Where the payload lives, and as what. */
+  /** Field and type of the payload. */
   readonly write: (payload: number) => JsonObject;
   readonly read: (object: JsonObject) => number;
   readonly pointer: string;
@@ -52,7 +52,7 @@ const schema = {
   properties: { spec: { type: 'object', properties: { n: { type: 'integer' } } } },
 };
 
-/** Makes widgets known to the server. */
+/** Creates the CRD of widgets. */
 export async function defineWidgets(target: Target): Promise<void> {
   const ask: Ask = asker(target);
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -1,9 +1,9 @@
-// The operations a random history is made of, as data.
+// The operations of a random history, as data.
 
 import fc from 'fast-check';
 import type { Content, Tier } from './world.ts';
 
-/** A version or uid to demand: none, the one the object has, or one it does not have (any more). */
+/** A version or uid to demand: none, the current one, or one that the object does not have (any more). */
 export type Demand = 'none' | 'right' | 'wrong';
 
 export type Operation =

@@ -1,4 +1,4 @@
-// What a correct server answers to a write, and what the object is afterwards. Pure.
+// The answer of a correct server to a write, and the resulting object. Pure.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Demand, Operation } from './operations.ts';
@@ -30,7 +30,7 @@ export function predict(world: World, write: Write, rules: KindRules): Predictio
   if (write.kind === 'create') {
     return item ? refused(409) : { status: 201, effect: 'stored', name: write.name, content: write.content };
   }
-  // The type of a patch is looked at before the object.
+  // The type of a patch is checked before the object.
   if (write.kind === 'strategic' && !rules.strategic) return refused(415);
   if (item === undefined) return refused(404);
   return predictOn(item, write, rules);
@@ -70,7 +70,7 @@ function mergedContent(item: Item, merge: Extract<Write, { kind: 'merge' }>): Co
   };
 }
 
-/** An update of an object that waits for its finalizers may only take finalizers away, and the last one ends it. */
+/** An update of a terminating object may only remove finalizers. Removing the last one deletes it. */
 function updated(item: Item, content: Content): Prediction {
   if (item.terminating) {
     if (content.finalizers.some((f) => !item.finalizers.includes(f))) return refused(422);
@@ -85,7 +85,7 @@ function predictDelete(item: Item, del: { uid: Demand; version: Demand }): Predi
   return removal(item);
 }
 
-/** What a DELETE that is allowed does. */
+/** The effect of an allowed DELETE. */
 export function removal(item: Item): Prediction {
   if (item.finalizers.length === 0) return { status: 200, effect: 'removed', name: item.name };
   return item.terminating ? refused(200) : { status: 200, effect: 'terminating', name: item.name };

@@ -11,15 +11,15 @@ export interface Effort {
   readonly runs: number;
   readonly maxLength: number;
   readonly seed?: number;
-  /** Look for the smallest failing history (default), or stop at the first. */
+  /** Search for the smallest failing history (default), or stop at the first. */
   readonly shrink?: boolean;
-  /** How long a watcher waits for an event that should be there. */
+  /** How long a watcher waits for an expected event. */
   readonly patienceMs?: number;
 }
 
 let serial = 0;
 
-/** Each run has a namespace of its own (and another one beside it). */
+/** Each run has its own namespace (and another one beside it). */
 export async function agreesWithModel(target: Target, kind: Kind, effort: Effort): Promise<void> {
   const ask = asker(target);
   const property = fc.asyncProperty(histories(effort.maxLength), async (history) => {

@@ -1,4 +1,5 @@
-// A watcher that can be cut off and resume: it must see every change once, in order, whatever happens to its streams.
+// A watcher that can be disconnected and resume: it must see every change once, in order, whatever happens to its
+// streams.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, parseJson } from '../replay/exchange.ts';
@@ -16,7 +17,7 @@ export interface Start {
   readonly kind: Kind;
   readonly path: string;
   readonly selector: Selector;
-  /** Where in the history, and from which version, the watch begins. */
+  /** The position in the history, and the version, at which the watch begins. */
   readonly position: number;
   readonly version: string;
   readonly patienceMs: number;
@@ -24,7 +25,7 @@ export interface Start {
 
 export class Watcher {
   private readonly at: Start;
-  /** Everything before this place in the history has been seen. */
+  /** Everything before this position in the history has been seen. */
   private position: number;
   private lastVersion: string;
   private stream: EventStream | undefined;
@@ -41,7 +42,7 @@ export class Watcher {
     this.stream = await EventStream.open(this.at.target, watch);
   }
 
-  /** Loses the connection with whatever was on its way, and resumes from the last version seen. */
+  /** Drops the connection with all pending events, and resumes from the last version seen. */
   async reconnect(): Promise<void> {
     this.close();
     await this.connect();

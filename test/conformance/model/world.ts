@@ -1,5 +1,5 @@
-// The simple model: what a correct store holds after each operation, and what it answers. One namespace, one kind,
-// a handful of names; enough for preconditions, finalizers, selectors and history to meet in every combination.
+// The simple model: the contents of a correct store after each operation, and its answers. One namespace, one kind, a
+// few names: enough to combine preconditions, finalizers, selectors and history in every way.
 
 export type Tier = 'gold' | 'silver';
 
@@ -16,7 +16,7 @@ export interface Item extends Content {
   readonly terminating: boolean;
 }
 
-/** One committed change. The revision of a removal is only known to those who watch. */
+/** One committed change. The revision of a removal is known only to watchers. */
 export interface Change {
   readonly before: Item | undefined;
   readonly after: Item | undefined;
@@ -25,13 +25,13 @@ export interface Change {
 export interface World {
   readonly items: Map<string, Item>;
   readonly history: Change[];
-  /** Versions that objects of this name once had. */
+  /** Earlier versions of objects of this name. */
   readonly past: Map<string, string[]>;
 }
 
 export const newWorld = (): World => ({ items: new Map(), history: [], past: new Map() });
 
-/** Records what became of an object. */
+/** Records the new state of an object. */
 export function commit(world: World, name: string, after: Item | undefined): void {
   const before = world.items.get(name);
   world.history.push({ before, after });
@@ -64,7 +64,7 @@ export interface ExpectedEvent {
   readonly item: Item;
 }
 
-/** What a watcher with this selector is told about a change; leaving the selector is a DELETED. */
+/** The event of a change for a watcher with this selector. Leaving the selector is a DELETED. */
 export function eventFor({ before, after }: Change, { matches }: Selector): ExpectedEvent | undefined {
   const was = before !== undefined && matches(before);
   const is = after !== undefined && matches(after);

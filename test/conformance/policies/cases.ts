@@ -1,4 +1,4 @@
-// Policies, and what is then written: one row per rule.
+// Policies, and the writes they are tested with: one row per rule.
 
 import { COST_CASES } from './costCases.ts';
 import { DECISION_CASES } from './decisionCases.ts';

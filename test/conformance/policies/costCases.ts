@@ -4,14 +4,14 @@ import { create } from '../webhooks/words.ts';
 import { annotations, condition, failing, type PolicyCase, policy, variables } from './words.ts';
 
 const TEN = '[0,1,2,3,4,5,6,7,8,9]';
-/** Nested loops of ten steps each; six cost more than one expression may. */
+/** Nested loops of ten steps each. Six levels exceed the cost limit of one expression. */
 const loops = (depth: number, inner = 'true'): string => {
   let body = inner;
   for (let i = depth; i > 0; i--) body = `${TEN}.all(i${i}, ${body})`;
   return body;
 };
 const FIRST = [create('a')];
-/** Costs 300,000, and takes little time: a search in a text is charged by its length. */
+/** Costs 300,000, but takes little time: a search in a string is charged by its length. */
 const DEAR = loops(3, `!"${'x'.repeat(3000)}".contains("z")`);
 const many = (n: number): string[] => Array.from({ length: n }, (_, i) => `${DEAR} || ${i} == 0`);
 /** Variables v0, v1 and so on. */

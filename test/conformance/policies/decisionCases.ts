@@ -1,4 +1,4 @@
-// What the answer of a validation does: denials, messages, reasons, actions and failures.
+// The effect of a validation result: denials, messages, reasons, actions and failures.
 
 import { create } from '../webhooks/words.ts';
 import { annotations, failing, type PolicyCase, policy } from './words.ts';

@@ -1,4 +1,4 @@
-// What expressions see: variables, the request, the namespace, the authorizer.
+// The inputs of expressions: variables, the request, the namespace, the authorizer.
 
 import { create, MAPS, map } from '../webhooks/words.ts';
 import { failing, type PolicyCase, policy, variables } from './words.ts';

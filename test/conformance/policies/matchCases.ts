@@ -1,4 +1,4 @@
-// Which writes a policy and its bindings are for.
+// Which writes a policy and its bindings match.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { create, MAPS, map, named, PODS, rule } from '../webhooks/words.ts';

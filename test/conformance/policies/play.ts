@@ -1,4 +1,5 @@
-// Stores the policies of all cases on a server, waits until the server knows them, writes, and keeps the answers.
+// Stores the policies of all cases on a server, waits until the server has observed them, writes, and records the
+// answers.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
@@ -95,7 +96,7 @@ const bindingOf = (name: string, policyName: string, spec: JsonObject): JsonObje
 
 const PROBE = 'vap-probe';
 
-/** A server learns of policies in the order of their creation: when the last one is enforced, all are. */
+/** A server observes policies in the order of their creation: when the last one is enforced, all are. */
 async function untilEnforced(ask: Ask): Promise<void> {
   await ask('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: PROBE } });
   await ask('POST', POLICIES, policyOf(PROBE, PROBE, { validations: [{ expression: 'false' }] }));

@@ -1,4 +1,4 @@
-// The words in which cases about ValidatingAdmissionPolicies are written.
+// Types and helpers of the cases about ValidatingAdmissionPolicies.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { rule, type WriteStep } from '../webhooks/words.ts';
@@ -8,20 +8,20 @@ export interface PolicyCase {
   /** Written before the policies. */
   readonly before?: readonly WriteStep[];
   readonly policies: readonly PolicySpec[];
-  /** Bodies and paths name the case's namespace NS. */
+  /** NS in bodies and paths is the namespace of the case. */
   readonly writes: readonly WriteStep[];
 }
 
 export interface PolicySpec {
-  /** Differs from: every operation on ConfigMaps of the namespace, failurePolicy Fail. */
+  /** Overrides of the default: every operation on ConfigMaps of the namespace, failurePolicy Fail. */
   readonly spec: JsonObject;
-  /** Differ from: validationActions Deny. Default: one binding. */
+  /** Overrides of the default: validationActions Deny. Default: one binding. */
   readonly bindings?: readonly JsonObject[];
 }
 
 const validation = (expression: string, more: JsonObject = {}): JsonObject => ({ expression, ...more });
 
-/** A policy with these validations; a text is the expression. */
+/** A policy with these validations; a string is the expression. */
 export const policy = (
   validations: readonly (string | JsonObject)[],
   more: JsonObject = {},

@@ -1,4 +1,4 @@
-// The smallest object of every served kind that a server accepts, by `resource.group`. `{{name}}` is its name.
+// The smallest accepted object of every served kind, by `resource.group`. `{{name}}` is its name.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 
@@ -113,7 +113,7 @@ export const MINIMAL: Readonly<Record<string, JsonObject>> = {
   'endpointslices.discovery.k8s.io': { addressType: 'IPv4', endpoints: [] },
 };
 
-// Kinds whose names follow rules of their own.
+// Kinds with special rules for names.
 const NAMES: Readonly<Record<string, string>> = {
   'apiservices.apiregistration.k8s.io': 'v1.kept.example.com',
   'customresourcedefinitions.apiextensions.k8s.io': 'kept.example.com',

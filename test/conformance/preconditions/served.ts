@@ -1,4 +1,4 @@
-// The kinds a server says it serves and lets people create and delete, from its discovery documents.
+// The kinds that can be created and deleted according to the discovery documents of a server.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { Ask } from '../model/ask.ts';

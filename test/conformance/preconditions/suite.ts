@@ -1,4 +1,4 @@
-// A DELETE whose preconditions do not hold is 409 and deletes nothing, for one kind on any target.
+// A DELETE with wrong preconditions is answered with 409 and deletes nothing, for one kind on any target.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { expect } from 'vitest';
@@ -42,7 +42,7 @@ function lasting(object: Json | undefined): Json {
   return { ...rest, metadata };
 }
 
-/** With the right preconditions it goes; read again when the server itself changed it in between. */
+/** With correct preconditions it is deleted. It is read again if the server itself changed it in between. */
 async function deleteRight(ask: Ask, path: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const preconditions = metadataOf((await ask('GET', path)).body);

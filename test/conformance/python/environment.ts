@@ -1,4 +1,4 @@
-// Python with the official client, in a virtual environment in the user's cache, made when it is nowhere.
+// Python with the official client, in a virtual environment in the user's cache, created if it does not exist.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export type Python =
   | { readonly kind: 'ready'; run(script: string, ...args: string[]): Promise<string> }
   | { readonly kind: 'missing'; readonly why: string };
 
-/** Missing: no Python here, none that can make environments, or no way to the package. */
+/** The reason why it is missing: no Python, no venv support, or no access to the package. */
 export async function ensurePython(): Promise<Python> {
   try {
     const binary = await ensureEnvironment();
@@ -34,7 +34,7 @@ async function ensureEnvironment(): Promise<string> {
   const { stdout } = await run('python3', ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])']);
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const directory = join(base, 'lapse', `python${stdout.trim()}-${CLIENT.replace('==', '-')}`);
-  // Written last: an environment without it is half made.
+  // Written last: an environment without this file is incomplete.
   const done = join(directory, 'complete');
   if (!existsSync(done)) {
     mkdirSync(dirname(directory), { recursive: true });

@@ -1,4 +1,4 @@
-// The recorded cases, and running many of them at once.
+// The recorded cases, and a runner for many of them at once.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ export const loadCases = (): Entry[] =>
     file.cases.map((wireCase) => ({ title: titleOf(file, wireCase), file, wireCase })),
   );
 
-/** Forgetting history disturbs every other watch and paged list, so these run alone, at the end. */
+/** Compaction of the history disturbs all other watches and paged lists, so these run alone, at the end. */
 const isDisruptive = (entry: Entry) => JSON.stringify(entry.wireCase).includes('"compact":true');
 /** Cases that wait for the server start first, so that the others fill the time. */
 const waits = (entry: Entry) => (/"timeoutSeconds"|"sleep"/.test(JSON.stringify(entry.wireCase)) ? 0 : 1);
 
-/** Replays the entries, at most `width` at a time; the verdicts by title. */
+/** Replays the entries, at most `width` at a time; returns the results by title. */
 export async function runAll(
   entries: readonly Entry[],
   target: Target,

@@ -71,7 +71,7 @@ test.each<[string, Json, Json, boolean, string | undefined]>([
   expect(compare(expected, actual, subset)).toBe(difference);
 });
 
-test('fill replaces in keys, values and lists, and leaves what only expectations understand', () => {
+test('fill replaces in keys, values and lists, and keeps placeholders of expectations', () => {
   expect(fill({ '{{ns}}': ['{{ns}}', '{{any:uid}}', 1] }, vars)).toEqual({
     'w-1': ['w-1', '{{any:uid}}', 1],
   });

@@ -1,4 +1,4 @@
-// Finds the first difference between an expected and an actual value, as a sentence that names the place.
+// Finds the first difference between an expected and an actual value, as a message with its path.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { fill, fillText, textFits } from './templates.ts';
@@ -13,7 +13,7 @@ export interface Scope {
 
 type Actual = Json | undefined;
 
-/** Undefined when the actual value fits. */
+/** Undefined if the actual value matches. */
 export function diff(expected: Json, actual: Actual, scope: Scope): string | undefined {
   if (typeof expected === 'string') return diffText(expected, actual, scope);
   if (Array.isArray(expected)) return diffList(expected, actual, scope);
@@ -110,7 +110,7 @@ function diffLacks(unwanted: Json[], actual: Actual, scope: Scope): string | und
     : `${scope.path}: has an element matching ${show(fill(found, scope.vars))}`;
 }
 
-// What tells list elements apart, most telling first. Only used to say which element differs.
+// Keys that identify list elements, the most specific first. Used only in messages.
 const IDENTITY = [
   'name',
   'resource',

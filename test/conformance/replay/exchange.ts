@@ -1,4 +1,4 @@
-// One request and its answer: default headers, credentials and bodies on the way out, decoding on the way back.
+// One request and its answer: adds default headers, credentials and bodies, and decodes the answer.
 
 import { gunzipSync } from 'node:zlib';
 import { type Clock, realClock } from '@lapse/base/clock';
@@ -28,7 +28,7 @@ function bytesOf(action: RequestAction | WatchAction, vars: Vars): Buffer | unde
   return undefined;
 }
 
-/** The request of a step. The User-Agent decides the default field manager, so it is fixed. */
+/** The request of a step. The User-Agent determines the default field manager, so it is fixed. */
 export function buildRequest(action: RequestAction | WatchAction, vars: Vars, target: Target): HttpRequest {
   const headers: Record<string, string> = { 'user-agent': 'wire/1.0', accept: 'application/json' };
   const token = tokenOf(target, action.as);

@@ -1,4 +1,4 @@
-// Compares an answer with an expectation: status, headers, body, events, who closed.
+// Compares an answer with an expectation: status, headers, body, events, and which side closed.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { diff, show } from './compare.ts';
@@ -16,7 +16,7 @@ const CHECKS: readonly Check[] = [
   checkClosedBy,
 ];
 
-/** The first difference in words, or undefined. */
+/** The first difference as a message, or undefined. */
 export function judge(expect: Expectation, answer: Answer, vars: Vars): string | undefined {
   for (const check of CHECKS) {
     const found = check(expect, answer, vars);
@@ -43,7 +43,7 @@ function checkHeaders(expect: Expectation, answer: Answer, vars: Vars): string |
   return undefined;
 }
 
-/** A warning nobody expected is a difference, although other headers are only compared when listed. */
+/** An unexpected warning is a difference, although other headers are compared only if listed. */
 function checkWarning(expect: Expectation, answer: Answer): string | undefined {
   const expected = expect.headers?.warning ?? '{{absent}}';
   if (expected !== '{{absent}}' || expect.anyWarning || answer.headers.warning === undefined)

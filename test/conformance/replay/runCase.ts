@@ -1,4 +1,4 @@
-// Replays one recorded case against a target, in a namespace of its own, and says how it went.
+// Replays one recorded case against a target, in a separate namespace, and returns the result.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, realClock } from '@lapse/base/clock';
@@ -9,7 +9,7 @@ import { Difference, type Target, type Vars, type Verdict, type WireCase, type W
 
 export interface RunOptions {
   readonly clock?: Clock;
-  /** The value of `{{ns}}`; unset: a name nobody used before. */
+  /** The value of `{{ns}}`. Default: an unused name. */
   readonly ns?: string;
 }
 

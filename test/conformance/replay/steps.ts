@@ -1,4 +1,4 @@
-// One step of a case: do it (again and again, when it polls), compare the answer, capture variables from it.
+// Runs one step of a case (repeatedly, if it polls), compares the answer, and captures variables from it.
 
 import type { Clock } from '@lapse/base/clock';
 import { isDue, millis, plus } from '@lapse/base/instant';
@@ -96,7 +96,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext, whe
   for (const [i, step] of steps.entries()) await runStep(step, context, `${where} ${i + 1}`);
 }
 
-/** The answer without what no case looks at. */
+/** The answer without fields that no case compares. */
 function clean(answer: Answer, step: Step, context: StepContext): Answer {
   const keep = context.keepManagedFields || step.keepManagedFields === true;
   const tidied = (value: Json | undefined) => (value === undefined ? undefined : tidy(value, keep));

@@ -20,7 +20,7 @@ export interface Address {
   readonly caFile?: string | undefined;
 }
 
-/** Keeps connections alive, but gives each watch one of its own, which ends with it. */
+/** Keeps connections alive, but gives each watch its own connection, which is closed with it. */
 export function socketTarget(address: Address, access: Access): Target & { close(): Promise<void> } {
   const url = new URL(address.url);
   const secure = url.protocol === 'https:';
@@ -50,7 +50,7 @@ export function socketTarget(address: Address, access: Access): Target & { close
       });
       request.signal?.addEventListener('abort', () => outgoing.destroy(), { once: true });
       outgoing.on('error', (e: NodeJS.ErrnoException) => {
-        if (answered) return; // an early answer to a body that was too long, for example
+        if (answered) return; // for example an early answer to a body that was too long
         // The server had closed an idle connection.
         if (retry && outgoing.reusedSocket && e.code === 'ECONNRESET')
           send(request, false).then(resolve, reject);

@@ -22,7 +22,7 @@ export const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 const isPad = (name: string) => name.startsWith('pad:');
 const pad = (name: string) => 'a'.repeat(Number(name.slice('pad:'.length)));
 
-/** Replaces variables and `{{pad:N}}`; leaves what only an expectation understands. */
+/** Replaces variables and `{{pad:N}}`, and keeps placeholders of expectations. */
 export function fillText(text: string, vars: Vars): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => {
     if (isPad(name)) return pad(name);
@@ -50,7 +50,7 @@ const WHOLE_VALUES: Readonly<Record<string, (actual: Json | undefined) => boolea
   '{{any:object}}': (v) => isObject(v),
 };
 
-/** Whether an actual value fits an expected text, which may hold placeholders. */
+/** Whether an actual value matches an expected text, which may contain placeholders. */
 export function textFits(expected: string, actual: Json | undefined, vars: Vars): boolean {
   const whole = Object.hasOwn(WHOLE_VALUES, expected) ? WHOLE_VALUES[expected] : undefined;
   if (whole !== undefined) return whole(actual);
@@ -66,7 +66,7 @@ function relationHolds(relation: string, actual: string, reference: string | und
   return /^[0-9]+$/.test(actual) && reference !== undefined && BigInt(actual) > BigInt(reference);
 }
 
-/** A regular expression for a text with placeholders in it. */
+/** A regular expression for a text with placeholders. */
 function patternOf(expected: string, vars: Vars): string {
   let pattern = '';
   let last = 0;

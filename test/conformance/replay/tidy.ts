@@ -1,4 +1,4 @@
-// Removes from an answer what no case looks at, before it is compared.
+// Removes the fields that no case compares from an answer.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 
@@ -20,7 +20,7 @@ function tidyField(key: string, value: Json, keepManagedFields: boolean): Json {
   return tidy(value, keepManagedFields);
 }
 
-/** The server sorts managedFields by time, which a replay cannot repeat. */
+/** The server sorts managedFields by time, which a replay cannot reproduce. */
 function sortedByManager(entries: Json[]): Json[] {
   const sortKey = (entry: Json) => {
     const e = isObject(entry) ? entry : {};

@@ -1,4 +1,4 @@
-// The format of a recorded case, as the files in fixtures/wire hold it. README.md explains it with an example.
+// The format of a recorded case, as stored in fixtures/wire. README.md explains it with an example.
 
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { Json } from '@lapse/kube/api/json';
@@ -14,9 +14,9 @@ export interface WireFile {
 
 export interface WireCase {
   readonly name: string;
-  /** What kubectl, informers and controllers run into first. */
+  /** What kubectl, informers and controllers use most. */
   readonly core?: boolean;
-  /** Whether the runner makes `{{ns}}` first; unset: when a path goes through it. */
+  /** Whether the runner creates `{{ns}}` first. Default: if a path contains it. */
   readonly namespace?: boolean;
   readonly managedFields?: boolean;
   readonly dropDescriptions?: boolean;
@@ -38,7 +38,7 @@ export type Identity = 'admin' | 'nobody' | 'anonymous' | 'stranger';
 
 interface Sent {
   readonly as?: Identity;
-  /** `null` takes a default header away. */
+  /** `null` removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: Json;
   readonly rawBody?: string;
@@ -53,7 +53,7 @@ export interface RequestAction extends Sent {
 
 export interface WatchAction extends Sent {
   readonly watch: string;
-  /** Stop after so many events. */
+  /** Stop after this many events. */
   readonly until?: number;
   /** Listen at most this long (default 15). */
   readonly timeoutSeconds?: number;
@@ -76,7 +76,7 @@ export interface Expectation {
   readonly anyWarning?: boolean;
   /** The whole body. */
   readonly body?: Json;
-  /** What must be there; more may be. */
+  /** Fields that must exist; others are allowed. */
   readonly match?: Json;
   readonly events?: readonly ExpectedEvent[];
   readonly closedBy?: ClosedBy;
@@ -94,11 +94,11 @@ export type Vars = Record<string, string>;
 export interface Target {
   readonly name: string;
   request(request: HttpRequest): Promise<HttpResponse>;
-  /** User `admin` in group `system:masters`; without it the server authenticates nobody. */
+  /** User `admin` in group `system:masters`. Without it the server has no authentication. */
   readonly adminToken?: string;
   /** User `nobody`, who has no rights. */
   readonly nobodyToken?: string;
-  /** Makes the server forget the history of its objects. */
+  /** Compacts the history of the server's objects. */
   compact?(): Promise<void>;
   close?(): Promise<void>;
 }
@@ -117,7 +117,7 @@ export interface WatchedEvent {
   readonly object: Json | undefined;
 }
 
-/** The server answered something else than the recording. */
+/** The server's answer differs from the recording. */
 export class Difference extends Error {}
 
 export type Verdict =

@@ -1,5 +1,5 @@
-// A watch: opens the stream, runs the steps that happen meanwhile, and collects events until enough have come, the
-// server closes, or the time is up. Whichever comes first, the steps are finished (unless the time is up).
+// A watch: opens the stream, runs the steps that happen meanwhile, and collects events until there are enough, the
+// server closes, or the time is up. In every case the steps are finished (except when the time is up).
 
 import type { Clock } from '@lapse/base/clock';
 import { millis, plus } from '@lapse/base/instant';
@@ -9,7 +9,7 @@ import { headersOf, parseJson, pause, readAnswer } from './exchange.ts';
 import type { Answer, ClosedBy, Target, WatchAction, WatchedEvent } from './types.ts';
 
 const DEFAULT_SECONDS = 15;
-// The answer's head can be seen before the watch is registered; the steps begin a moment later.
+// The head of the answer can arrive before the watch is registered, so the steps begin a moment later.
 const SETTLE_MS = 30;
 
 export interface WatchRun {

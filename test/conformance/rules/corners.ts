@@ -1,5 +1,5 @@
-// Corners that clients meet and recorded cases do not: where watches begin, rights to one name, a scale that is applied,
-// refusals while a namespace ends.
+// Corner cases of clients that the recorded cases do not cover: where watches begin, rights to one name, an applied
+// scale, refusals while a namespace is terminating.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Step, WireFile } from '../replay/types.ts';

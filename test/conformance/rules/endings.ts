@@ -1,5 +1,5 @@
-// What a watch shows of an object that ends, from its creation on: marks that are written before the removal are events
-// of their own, and informers count on them.
+// Watch events of an object that is deleted, from its creation on: marks written before the removal are separate
+// events, and informers rely on them.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { ExpectedEvent, Step, WireCase, WireFile } from '../replay/types.ts';
@@ -48,7 +48,7 @@ const graceOf = (type: string, seconds: number): ExpectedEvent => ({
   match: { metadata: { deletionGracePeriodSeconds: seconds } },
 });
 
-/** Everything that a watch from before the first step shows, and nothing after it. */
+/** All events of a watch that starts before the first step, and none after them. */
 function ending(name: string, path: string, steps: Step[], events: ExpectedEvent[]): WireCase {
   const other = { ...(path === PODS ? pod() : map()), metadata: { name: 'z' } };
   return {

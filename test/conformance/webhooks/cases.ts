@@ -1,4 +1,4 @@
-// What webhooks are registered, and what is then written: one row per rule about calling them.
+// Registered webhooks, and the writes they are tested with: one row per rule about calls.
 
 import { ORDER_CASES } from './orderCases.ts';
 import {

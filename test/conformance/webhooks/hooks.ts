@@ -1,4 +1,4 @@
-// Webhooks of a stranger, behind HTTPS on loopback: each path answers in its own way. Both servers call the same ones.
+// Webhooks behind HTTPS on loopback: each path answers differently. Both servers call the same ones.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -11,9 +11,9 @@ import type { JsonObject } from '@lapse/kube/api/json';
 
 export interface Hooks {
   readonly url: string;
-  /** base64 of the PEM, as caBundle has it. */
+  /** base64 of the PEM, as in caBundle. */
   readonly caBundle: string;
-  /** `path operation group/version.kind namespace/name dryRun` of every question, in order. */
+  /** `path operation group/version.kind namespace/name dryRun` of every admission request, in order. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ const labelled = (question: Question, name: string): JsonObject => {
     : patch({ op: 'add', path: `${path}/${name}`, value: 'yes' });
 };
 
-/** One more than before, however often it is asked. */
+/** One more than before, at each call. */
 const counted = (question: Question): JsonObject => {
   const labels = ((question.object?.['metadata'] ?? {}) as JsonObject)['labels'] as JsonObject | undefined;
   const value = { ...labels, count: `${Number(labels?.['count'] ?? 0) + 1}` };
@@ -48,7 +48,7 @@ const counted = (question: Question): JsonObject => {
 };
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' };
 
-/** A response, or text that is none. */
+/** A response, or invalid text. */
 const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | string>> = {
   '/allow': () => ({ allowed: true }),
   '/warn': () => ({ allowed: true, warnings: ['think twice', 'and once more'] }),
@@ -85,9 +85,9 @@ const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | stri
   '/allow-created': () => ({ allowed: true }),
 };
 
-/** Where the status of the answer is not 200. */
+/** Set if the status of the answer is not 200. */
 const STATUS: Readonly<Record<string, number>> = { '/allow-created': 201 };
-/** Nobody answers here. */
+/** Never answers. */
 const SILENT = '/silent';
 
 function describe(path: string, { operation, kind, namespace = '', name = '', dryRun }: Question): string {

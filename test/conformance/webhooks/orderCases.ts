@@ -1,4 +1,4 @@
-// When webhooks are asked, how often, as what and for how long.
+// When webhooks are called, how often, with which version and for how long.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import {

@@ -1,4 +1,4 @@
-// Registers the webhooks of a case on a server, writes, and keeps answers and questions.
+// Registers the webhooks of a case on a server, writes, and records answers and admission requests.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
@@ -9,7 +9,7 @@ import type { HookCase, HookSpec } from './words.ts';
 export interface Played {
   readonly name: string;
   readonly answers: readonly Json[];
-  /** What the webhooks were asked; validating ones in any order. */
+  /** The admission requests of the webhooks; validating ones in any order. */
   readonly asked: readonly string[];
 }
 
@@ -79,7 +79,7 @@ async function register(
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
         ...inside(namespace, hook.more ?? {}),
       },
-      // Tells when the server has taken note of the configuration.
+      // Shows when the server has observed the configuration.
       {
         name: `probe-${i}.example.com`,
         admissionReviewVersions: ['v1'],
@@ -100,7 +100,7 @@ async function untilCalled(ask: Ask, hooks: Hooks, given: HookCase, namespace: s
     const before = hooks.asked.length;
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: PROBE } };
     await ask('POST', `/api/v1/namespaces/${namespace}/secrets`, secret);
-    // A mutating probe refuses before a validating one is asked: one call shows that both are known.
+    // A mutating probe refuses before a validating one is called: one call shows that both are registered.
     if (hooks.asked.length > before && (probes === 1 || i > 5)) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -113,7 +113,7 @@ interface Surroundings {
   readonly warnings: unknown;
 }
 
-/** What webhooks change here. */
+/** The fields that webhooks change in these cases. */
 function shownOf({ labels, managedFields, ownerReferences }: JsonObject): JsonObject {
   const managers = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];
   return {

@@ -1,4 +1,4 @@
-// The words in which cases about webhooks are written.
+// Types and helpers of the cases about webhooks.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 
@@ -6,16 +6,16 @@ export interface HookCase {
   readonly name: string;
   readonly hooks: readonly HookSpec[];
   readonly writes: readonly WriteStep[];
-  /** Both refuse, each in its own words. */
+  /** Both refuse, with different messages. */
   readonly otherWords?: boolean;
 }
 
 export interface HookSpec {
   readonly phase: 'Mutating' | 'Validating';
   readonly path: string;
-  /** Fields of the webhook that differ from the usual. */
+  /** Fields of the webhook that differ from the default. */
   readonly more?: JsonObject;
-  /** Of ConfigMaps, every operation, unless told. */
+  /** Default: every operation on ConfigMaps. */
   readonly rules?: Json;
 }
 

@@ -1,5 +1,5 @@
-// Watches that are broken on purpose, one promise at a time: a handler between the server and the watchers that tampers
-// with the lines of a stream.
+// Watches that are broken on purpose, one guarantee at a time: a handler between the server and the watchers that
+// changes the lines of a stream.
 
 import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
 
@@ -7,7 +7,7 @@ import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
  * - `swapping`: two events change places
  * - `repeating`: an event comes twice
  * - `losing`: an event in the middle is left out
- * - `amnesiac`: a watch begins now, whatever version it was asked for
+ * - `amnesiac`: a watch begins now, whatever version was requested
  * - `boasting`: a bookmark overtakes the event before it
  */
 export type WatchFlaw = 'swapping' | 'repeating' | 'losing' | 'amnesiac' | 'boasting';
@@ -65,7 +65,7 @@ function tamper(
       if (kept !== undefined) return { send: [line, kept] };
       return count % 4 === 0 ? { send: [], keep: line } : { send: [line] };
     case 'boasting':
-      // The last event waits until a bookmark has gone ahead of it.
+      // The last event waits until a bookmark was sent before it.
       if (isBookmark) return { send: kept === undefined ? [line] : [line, kept] };
       return { send: kept === undefined ? [] : [kept], keep: line };
     default:

@@ -1,5 +1,5 @@
-// The promises of a watch, by name. A watcher lists, and follows; when the stream breaks it resumes from the last version
-// it heard of; when the server has forgotten that version it lists again, which begins a new epoch.
+// The guarantees of a watch, by name. A watcher lists and follows. When the stream breaks it resumes from the last
+// version it received. When the server has compacted that version it lists again, which begins a new epoch.
 
 export interface Committed {
   readonly version: number;
@@ -19,7 +19,7 @@ export type Heard =
 export interface WatchEvidence {
   /** What the server committed, in order. */
   readonly committed: readonly Committed[];
-  /** What one watcher heard, in order. */
+  /** What one watcher received, in order. */
   readonly heard: readonly Heard[];
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
@@ -34,7 +34,7 @@ interface Stretch {
   readonly heard: Heard[];
 }
 
-/** Cuts what was heard at each `kind`; what comes before the first belongs to nobody. */
+/** Splits the received items at each `kind`; those before the first are dropped. */
 function stretches(heard: readonly Heard[], kinds: readonly Heard['kind'][]): Stretch[] {
   const found: Stretch[] = [];
   for (const one of heard)
@@ -76,7 +76,7 @@ export const ordered: WatchGuarantee = (evidence) =>
     });
   });
 
-/** No event comes twice, and none that nobody committed. */
+/** No event comes twice, and every event was committed. */
 export const unique: WatchGuarantee = (evidence) => {
   const real = new Set(evidence.committed.map(idOf));
   return epochs(evidence).flatMap(({ heard }) => {
@@ -91,7 +91,7 @@ export const unique: WatchGuarantee = (evidence) => {
   });
 };
 
-/** Of a stream, no event is left out between the first and the last; and once all is well, everything has come. */
+/** Within a stream, no event is missing between the first and the last; without faults, all events arrive. */
 export const reliable: WatchGuarantee = (evidence) => [...gaps(evidence), ...neverCame(evidence)];
 
 function neverCame(evidence: WatchEvidence): string[] {
@@ -110,7 +110,7 @@ const gaps: WatchGuarantee = (evidence) =>
     return missing(wanted, events).map((id) => `${id} is missing within a stream`);
   });
 
-/** A stream that is resumed from a version goes on with the very next event. */
+/** A stream that is resumed from a version continues with the very next event. */
 export const resumable: WatchGuarantee = (evidence) =>
   streams(evidence).flatMap(({ from, heard }) => {
     const events = heard.filter(isEvent);

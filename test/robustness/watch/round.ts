@@ -1,5 +1,5 @@
-// One round about watches: somebody writes, watchers follow over a wire that breaks, the server forgets its history now
-// and then; what each watcher heard is compared with what was committed.
+// One round about watches: a client writes, watchers follow over a connection that breaks, and the server compacts its
+// history from time to time. What each watcher received is compared with what was committed.
 
 import { millis, minutes } from '@lapse/base/instant';
 import { type Random, seededRandom } from '@lapse/base/random';
@@ -71,7 +71,7 @@ function follow(
   return watcher;
 }
 
-/** Writes, breaks and waits; knows what was committed, because nobody else writes. */
+/** Writes, breaks and waits. It knows all commits, because it is the only writer. */
 class Scribe {
   readonly committed: Committed[] = [];
   readonly #simulation: Simulation;
@@ -130,7 +130,7 @@ export function judgeWatches(evidence: readonly WatchEvidence[]): WatchRound['br
   return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
 }
 
-/** Undefined when every promise was kept. */
+/** Undefined if every guarantee was kept. */
 export function watchReportOf({ seed, broken }: WatchRound, replay: string): string | undefined {
   const promises = Object.entries(broken);
   if (promises.length === 0) return undefined;

@@ -7,7 +7,7 @@ import { playWatchRound, watchReportOf } from './round.ts';
 const REPLAY = replayOf('watch/watch.soak.ts', 'soak');
 const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 25_000);
 
-test('every promise of a watch is kept', async () => {
+test('every guarantee of a watch is kept', async () => {
   let rounds = 0;
   for (const seed of seedsFor(1000, TIME)) {
     expectKept(watchReportOf(await playWatchRound(seed, { steps: 100 + (seed % 400) }), REPLAY));

@@ -1,4 +1,4 @@
-// A sample of rounds about watches, and proof that each promise can be broken. The long round is watch.soak.ts.
+// A sample of rounds about watches, and proof that each guarantee can be violated. The long round is watch.soak.ts.
 
 import { describe, expect, test } from 'vitest';
 import { expectKept, replayOf, seedsFrom } from '../seeds.ts';
@@ -8,14 +8,14 @@ import { playWatchRound, watchReportOf } from './round.ts';
 
 const REPLAY = replayOf('watch/watch.test.ts', 'fast');
 
-test.each(seedsFrom(1, 6))('every promise of a watch is kept (seed %d)', async (seed) => {
+test.each(seedsFrom(1, 6))('every guarantee of a watch is kept (seed %d)', async (seed) => {
   const round = await playWatchRound(seed, { steps: 120 });
   expectKept(watchReportOf(round, REPLAY));
   const heard = round.evidence.flatMap((one) => one.heard.map(({ kind }) => kind));
   expect(new Set(heard)).toEqual(new Set(['listed', 'resumed', 'event', 'bookmark']));
 });
 
-describe('each promise notices its flaw, and the flaw is in the watch, not in the judge', () => {
+describe('each guarantee detects its flaw, and the flaw is in the watch, not in the check', () => {
   const CAUGHT_BY: Readonly<Record<WatchFlaw, WatchGuaranteeName>> = {
     swapping: 'ordered',
     repeating: 'unique',

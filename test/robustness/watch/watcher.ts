@@ -1,5 +1,5 @@
-// A watcher as plain as can be: it lists, follows, resumes, and writes down what it hears. It trusts nothing and repairs
-// nothing, so that whatever the server or the wire does wrong is seen.
+// A minimal watcher: it lists, follows, resumes, and records what it receives. It trusts nothing and repairs nothing,
+// so that every fault of the server or the connection becomes visible.
 
 import type { Clock } from '@lapse/base/clock';
 import { seconds } from '@lapse/base/instant';
@@ -47,7 +47,7 @@ export class Watcher {
       this.#version = resourceVersion;
       await this.#watch(resourceVersion);
     } catch {
-      // Refused or unanswered: the next attempt comes.
+      // Refused or unanswered: the next attempt follows.
     }
   }
 
