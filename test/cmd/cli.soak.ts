@@ -1,4 +1,4 @@
-// The command line as a person meets it, at length: every mistake, and what survives a restart.
+// The command line as users run it, the slow part: every usage error, and what survives a restart.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const run = (...args: string[]) =>
     );
   });
 
-describe('mistakes are answered in words', () => {
+describe('usage errors are answered with a message', () => {
   const badTokens = join(scratch, 'tokens.csv');
   writeFileSync(badTokens, 'only,two\n');
   const nowhere = join(scratch, 'nowhere.yaml');
@@ -66,7 +66,7 @@ describe('mistakes are answered in words', () => {
   });
 });
 
-test('a port that is taken is said so, and ends the process', async () => {
+test('a port in use is reported, and the process exits', async () => {
   const first = await startServerProcess(join(scratch, 'first'));
   const second = await run('server', '--data', join(scratch, 'second'), '--port', new URL(first.url).port);
   expect(second.err).toMatch(/^lapse: port \d+ on 127\.0\.0\.1 is taken; choose another --port/);
@@ -79,7 +79,7 @@ test('--help shows the commands, and a command shows examples', async () => {
   expect((await run('server', '--help')).out).toMatch(/Example:/);
 });
 
-test('a server keeps its data, certificates and token over a restart, private to its owner', async () => {
+test('a server keeps its data, certificates and token across a restart, private to its owner', async () => {
   const data = join(scratch, 'kept');
   const first = await startServerProcess(data);
   await first.call('POST', '/api/v1/namespaces/default/configmaps', {

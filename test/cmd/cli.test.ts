@@ -1,4 +1,4 @@
-// The command line as a person meets it, without a start: run.test.ts starts it, cli.soak.ts asks it about mistakes.
+// The command line as users run it, without starting a process: run.test.ts starts it, cli.soak.ts covers usage errors.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ const names = [...files.keys()];
 const load = async (name: string) =>
   (await import(files.get(name)!)) as Record<string, (all?: unknown) => Command>;
 
-test('the commands are found', () => {
+test('the command files are found', () => {
   expect(names).toEqual(expect.arrayContaining(['up', 'run', 'plan', 'server', 'completion']));
 });
 
-test.each(names)('lapse %s loads, and its help says what it is for', async (name) => {
+test.each(names)('lapse %s loads, and its help describes its purpose', async (name) => {
   const loaded = await load(name);
   const command = loaded[`${name}Command`]!(async () => []);
   expect(command.name()).toBe(name);
@@ -34,7 +34,7 @@ test.each(names)('lapse %s loads, and its help says what it is for', async (name
 });
 
 test.each(['plan', 'explain', 'simulate'])(
-  'the exit codes of lapse %s are one table, also on its page',
+  'the help and the page of lapse %s have the same table of exit codes',
   (name) => {
     const page = readFileSync(join(cli, `../../../../docs/${name}.md`), 'utf8');
     expect(page).toContain(`\n${exitCodesTable()}\n`);
@@ -58,7 +58,7 @@ test.each([
   ['up', 'metrics-bind-address', '0'],
   ['simulate', 'act-as', 'controller'],
   ['run', 'act-as', 'author'],
-])('lapse %s --help says the default of --%s: %s', async (name, flag, value) => {
+])('lapse %s --help shows the default of --%s: %s', async (name, flag, value) => {
   const loaded = await load(name);
   const option = loaded[`${name}Command`]!().options.find(({ long }) => long === `--${flag}`);
   expect(option?.description.match(/\(default: [^)]*\)/g)).toEqual([`(default: ${value})`]);

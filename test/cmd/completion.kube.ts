@@ -1,5 +1,5 @@
-// The completion scripts in the shells they are for: what is offered for a line whose last word is being typed. zsh is
-// asked at a terminal of its own, fish by itself, bash as its library calls a completion.
+// The completion scripts in their shells: which candidates are offered while the last word of a line is being typed.
+// zsh runs in a separate terminal, fish by itself, bash as its library calls a completion.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { type FoundShell, findShell, type Shell } from './shells.ts';
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');
 
-/** Descriptions with whatever means something to a shell. */
+/** Descriptions with characters that are special in shells. */
 const plan = new Command('plan')
   .description("what will end; don't worry [yet]: it's $HOME `safe` \\ (so %far)")
   .option('--for <length>', 'how far ahead: "7d"')
@@ -38,7 +38,7 @@ function say(shell: FoundShell, args: readonly string[]): string {
   return execFileSync(shell.path, args, { cwd: scratch, env, encoding: 'utf8', timeout: 120_000 });
 }
 
-/** Answers to lines, each ended by a line of its own. */
+/** Answers to lines, each terminated by a separate line. */
 const answersIn = (out: string): string[][] =>
   out
     .split('== end\n')
@@ -51,11 +51,11 @@ const offerFish =
     writeFileSync(join(scratch, 'lapse.fish'), script);
     const ask = 'for line in $argv; complete -C $line; echo "== end"; end';
     const out = say(shell, ['--no-config', '-c', `source lapse.fish; ${ask}`, ...lines]);
-    // Word, tab, description; a joined value comes with its flag.
+    // Word, tab, description; a joined value includes its flag.
     return answersIn(out.replace(/\t.*$/gm, '').replace(/^--\w+=/gm, ''));
   };
 
-/** `COMP_WORDS` breaks at `=`. */
+/** `COMP_WORDS` splits at `=`. */
 const offerBash =
   (shell: FoundShell): Offer =>
   (script, lines) =>
@@ -72,7 +72,7 @@ const zshPaths = ({ root }: FoundShell): string =>
     ? ''
     : `module_path=(${root}/usr/lib/*/zsh/*(/)); fpath=($fpath ${root}/usr/share/zsh/functions/**/*(/N))`;
 
-/** Whatever is offered is written down on its way; the widget itself inserts nothing. */
+/** Records the candidates; the widget itself inserts nothing. */
 const insideZsh = (shell: FoundShell, load: string): string => `
 ${zshPaths(shell)}
 PROMPT=; unsetopt prompt_cr prompt_sp
@@ -163,7 +163,7 @@ for (const name of Object.keys(KINDS) as Shell[]) {
         '$rule: $line',
         ({ offered, at }) => expect(answers[at]).toEqual(offered),
       );
-      test('the program as it is: every command of its own help', () => {
+      test('the real program: every command of its own help', () => {
         const help = execFileSync(lapse, ['--help'], { encoding: 'utf8' });
         const named = [...help.matchAll(/^ {2}([a-z]+) .*\S/gm)].map((match) => match[1]!);
         const script = execFileSync(lapse, ['completion', name], { encoding: 'utf8' });

@@ -1,9 +1,9 @@
-// A `lapse` process for a test: what it says, and how it ends.
+// A `lapse` process for a test, with its output and exit code.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Longer than anything takes that is waited for here, also on a busy machine. */
+/** Longer than anything takes that tests wait for, also on a busy machine. */
 const PATIENCE_MS = 180_000;
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');
@@ -25,7 +25,10 @@ export class LapseProcess {
       stream.on('data', (chunk) => this.#hear(chunk));
   }
 
-  /** Resolves with the match as soon as it has been said; fails, with all that was, when the process ends without or patience does. */
+  /**
+   * Resolves with the match as soon as it is printed. Fails with the whole output if the process exits first or the
+   * time is up.
+   */
   says(pattern: RegExp): Promise<RegExpExecArray> {
     const said = pattern.exec(this.out);
     if (said !== null) return Promise.resolve(said);
@@ -44,7 +47,7 @@ export class LapseProcess {
     });
   }
 
-  /** Its exit code; null when a signal ended it, also the last one, for which nobody's patience is needed. */
+  /** Sends the signal, and SIGKILL when the time is up. Returns the exit code; null if a signal ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
     const timer = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE_MS);

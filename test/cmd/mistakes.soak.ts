@@ -1,4 +1,4 @@
-// Every odd file, by every command that takes files. A sample of it is in mistakes.test.ts.
+// Every invalid file, with every command that reads files. mistakes.test.ts has a sample.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ const SAMPLE = [
   'a definition that is none',
 ];
 
-test.each(SAMPLE)('a file with %s is refused by its name', async (name) => {
+test.each(SAMPLE)('a file with %s is refused with its file name', async (name) => {
   const path = writeOddFile(scratch, name);
   const { code, said } = await runQuietly(['plan', path]);
   expect(said).toMatch(/\.yaml: \S.*$/);
@@ -31,12 +31,12 @@ test.each(SAMPLE)('a file with %s is refused by its name', async (name) => {
   expect(code).toBe(2);
 });
 
-test('the check bites', async () => {
+test('runQuietly returns the message and the exit code', async () => {
   const { said, code } = await runQuietly(['simulate', '--for', '1h', none]);
   expect({ said, code }).toEqual({ said: `${none}: no such file or directory`, code: 2 });
 });
 
-describe('whatever is given for anything', () => {
+describe('unusual values for every argument', () => {
   const rows = ODD_TEXTS.flatMap((text): string[][] => [
     ['explain', `job/${text}`, '-f', none],
     ['explain', text, '-f', none],
@@ -62,7 +62,7 @@ test.each([
   ['plan', '--kubeconfig'],
   ['explain', 'job/a', '--kubeconfig'],
   ['simulate', '--kubeconfig'],
-])('nobody answers: %s', async (...args) => {
+])('no server answers: %s', async (...args) => {
   const nowhere = join(scratch, 'nowhere.yaml');
   writeFileSync(nowhere, renderKubeconfig({ server: 'https://127.0.0.1:1', token: 't', name: 'n' }));
   const { code, said } = await runQuietly([...args, nowhere]);

@@ -1,5 +1,5 @@
-// What people get wrong: on the command line, in names, in files. Each is run through a command in this process, and
-// whatever comes of it must not be called a mistake of ours.
+// User errors: on the command line, in names, in files. Each is run through a command in this process, and must not be
+// reported as an internal error.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ const COMMANDS: Readonly<Record<string, () => Command>> = {
 };
 
 export interface Outcome {
-  /** As cli.ts would leave with. */
+  /** The exit code that cli.ts would use. */
   readonly code: number;
   readonly said: string;
 }
 
-/** Nothing is written anywhere, and the code of this process stays as it is. */
+/** Writes no output, and keeps the exit code of this process. */
 export async function runQuietly([name = '', ...args]: readonly string[]): Promise<Outcome> {
   const said: string[] = [];
   const hear = (chunk: string | Uint8Array) => said.push(String(chunk)) > 0;
@@ -41,7 +41,7 @@ export async function runQuietly([name = '', ...args]: readonly string[]): Promi
   }
 }
 
-/** Texts that somebody may give for anything. */
+/** Texts that a user may give for any argument. */
 export const ODD_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -70,7 +70,7 @@ const bomb = (first: string) =>
     first,
   );
 
-/** Files that cannot be what they should be, and some that can. */
+/** Files with invalid contents, and some valid ones. */
 export const ODD_FILES: Readonly<Record<string, string>> = {
   'an alias bomb': bomb(''),
   'an alias bomb in an object': bomb('apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n'),
@@ -123,7 +123,7 @@ export const ODD_FILES: Readonly<Record<string, string>> = {
   nothing: '',
 };
 
-/** Writes one of them; gives its path. */
+/** Writes one of them; returns its path. */
 export function writeOddFile(scratch: string, name: string): string {
   const path = join(scratch, `${name.replaceAll(' ', '-')}.yaml`);
   mkdirSync(scratch, { recursive: true });

@@ -1,4 +1,4 @@
-// `lapse plan` as a person runs it: formats, exit codes, mistakes, and a server that does not let it read everything.
+// `lapse plan` as users run it: formats, exit codes, usage errors, and a server that refuses some reads.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ describe('formats', () => {
     expect(out).toMatch(pattern);
   });
 
-  test('json is for programs: it can be read, and says when', async () => {
+  test('JSON output can be parsed and contains times', async () => {
     const { ends, made } = JSON.parse((await plan(jobs, '-o', 'json')).out) as {
       made: string;
       ends: { at: string }[];
@@ -59,19 +59,19 @@ describe('formats', () => {
     expect(Math.abs(Date.parse(made) - Date.now())).toBeLessThan(600_000);
   });
 
-  test('manifests from the standard input', async () => {
+  test('reads manifests from the standard input', async () => {
     const lapse = join(import.meta.dirname, '../../bin/lapse');
     const child = execFile(lapse, ['plan', '-', '-o', 'wide']);
     child.stdin!.end(readFileSync(jobs));
     expect(await text(child.stdout!)).toMatch(/job\/report -n ci[\s\S]*1 object ends/);
   });
 
-  test('a horizon that is nearer leaves it out, and counts it', async () => {
+  test('a shorter horizon leaves the deletion out, and counts it', async () => {
     expect((await plan(jobs, '--for', '10m')).out).toMatch(/0 objects end by .*, 1 ends later\./);
   });
 });
 
-describe('mistakes', () => {
+describe('usage errors', () => {
   test.each([
     [['--for', 'soon', jobs], /--for soon/],
     [['-o', 'pdf', jobs], /pdf/],
@@ -85,7 +85,7 @@ describe('mistakes', () => {
     expect(out).not.toMatch(/\n\s+at /);
   });
 
-  test('a kind that nobody defines is named, and the plan is marked as incomplete', async () => {
+  test('an undefined kind is named, and the plan is marked as incomplete', async () => {
     const widget = join(directory, 'widget.yaml');
     writeFileSync(widget, 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w }\n');
     const { code, out } = await plan(jobs, widget);
@@ -94,7 +94,7 @@ describe('mistakes', () => {
   });
 });
 
-test('a server that refuses is said, with what it refused, and only reads were tried', async () => {
+test('refused reads are reported, and only reads were tried', async () => {
   const methods = new Set<string>();
   const server = createServer((request, response) => {
     methods.add(request.method!);
@@ -117,7 +117,7 @@ test('a server that refuses is said, with what it refused, and only reads were t
   }
 });
 
-/** A server that answers as told, for as long as `use` takes. */
+/** A server with the given answers, for as long as `use` runs. */
 async function withServer(
   answer: RequestListener,
   use: (kubeconfig: string) => Promise<void>,
@@ -134,7 +134,7 @@ async function withServer(
   }
 }
 
-test('a namespace that does not exist is said to be none', () =>
+test('a namespace that does not exist is reported', () =>
   withServer(
     ({ url = '' }, response) => {
       const isDiscovery = /^\/apis?(\?|$)/.test(url);
@@ -149,7 +149,7 @@ test('a namespace that does not exist is said to be none', () =>
     },
   ));
 
-test('whoever does not answer is waited for in words, and not for ever', () =>
+test('a server that does not answer is reported while waiting, and the wait is limited', () =>
   withServer(
     () => {},
     async (kubeconfig) => {
@@ -160,7 +160,7 @@ test('whoever does not answer is waited for in words, and not for ever', () =>
     },
   ));
 
-test('a disk that is full is said so', async () => {
+test('a full disk is reported', async () => {
   const lapse = join(import.meta.dirname, '../../bin/lapse');
   const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
     execFile('sh', ['-c', `"${lapse}" plan "${jobs}" > /dev/full`], (cause, _, err) =>

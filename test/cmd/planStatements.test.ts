@@ -1,5 +1,5 @@
-// What each family says beforehand about objects that will not simply end, by what is written in manifests. That ends are
-// right to the second is test/scenarios/plan.soak.ts' to say.
+// What each family forecasts about objects that do not simply expire, from manifests. test/scenarios/plan.soak.ts
+// checks that deletion times are correct to the second.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -230,7 +230,7 @@ describe('what is said', () => {
     expect(found, said.filter((line) => line.startsWith(start.split(':')[0]!)).join('\n')).not.toEqual([]);
   });
 
-  test('a grace period ends when it ends; a transition in the future counts from now, as a controller that starts now', async () => {
+  test('a grace period keeps its end; a transition in the future counts from now, as for a controller that starts now', async () => {
     const changes = (await ask()).flatMap(({ statement }) =>
       statement.kind === 'changes' ? statement.at : [],
     );
@@ -239,7 +239,7 @@ describe('what is said', () => {
     );
   });
 
-  test('a finish that is not believed yet ends by its own time all the same', async () => {
+  test('a finish time in the future is used for the forecast all the same', async () => {
     const ahead = (await ask()).find(({ statement }) => statement.object.name === 'ahead')!.statement;
     expect(ahead).toMatchObject({
       kind: 'ends',
@@ -261,13 +261,13 @@ describe('requests that have ended', () => {
         'at' in statement ? statement.at : statement.because,
       ]);
 
-  test('the configured TTL decides, whatever is written on them', async () => {
+  test('the configured TTL decides, whatever their annotation says', async () => {
     const at = parseTime('2026-03-01T09:40:00Z');
     expect(await about('ended', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
     expect(await about('nonsense', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
   });
 
-  test('or their annotation does, by the hands of their own controller', async () => {
+  test('in annotation mode their annotation decides, and their own controller deletes them', async () => {
     expect(await about('ended', 'annotation')).toEqual([
       ['volume-capture', 'ends', parseTime('2026-03-01T10:30:00Z')],
     ]);
@@ -286,8 +286,8 @@ describe('whose rights count', () => {
   });
 });
 
-describe('asked about one object', () => {
-  test('rules are asked about it alone', async () => {
+describe('a forecast for one object', () => {
+  test('evaluates rules for that object alone', async () => {
     const about = await ask({ group: '', kind: 'ConfigMap', namespace: 'ns', name: 'idle' });
     const names = about
       .filter(({ family }) => family !== 'cleaner')

@@ -1,4 +1,4 @@
-// `lapse run` with a pass that never ends: it is given up, and the process ends in time all the same.
+// `lapse run` with a reconcile that never ends: it is abandoned, and the process exits in time all the same.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export default defineController({
   },
 });`;
 
-test('SIGTERM while a pass hangs: gone within ten seconds, give or take', async () => {
+test('SIGTERM during a hanging reconcile: the process exits within about ten seconds', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'lapse-endless-'));
   const server = await startServerProcess(join(scratch, 'data'), ['--store', 'memory']);
   const file = join(scratch, 'endless.ts');

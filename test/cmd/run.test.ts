@@ -1,4 +1,4 @@
-// `lapse run` as a process: a controller of somebody else against an API server, from start to SIGTERM.
+// `lapse run` as a process: a third-party controller against an API server, from start to SIGTERM.
 
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -24,13 +24,13 @@ async function untilDeleted(name: string): Promise<void> {
   for await (const { type } of runs.client.watch(ConfigMap, watched)) if (type === 'deleted') return;
 }
 
-// One start for two things that a process is asked: each start costs more than all that is looked at.
-test('the first controller, copied to a project of its own, ends what should end; SIGTERM lets a slow one finish', async () => {
+// One start for two checks, because a start takes longer than both of them.
+test('the first controller, copied to a separate project, deletes what it should; SIGTERM lets a slow reconcile finish', async () => {
   const text = readFileSync(example, 'utf8');
   await runs.configMap('short', { 'example.com/expires-after': '1s' });
   await runs.configMap('stays');
   await runs.configMap('bad');
-  // Looked at from before it starts: the first thing it does may be the deletion.
+  // Watched from before it starts: its first action may be the deletion.
   const deleted = untilDeleted('short');
   const modules = [runs.module('mine.ts', text), runs.module('slow.ts', SLOW)];
   const process = runs.start(...modules.flatMap((file) => ['--module', file]));
@@ -44,7 +44,7 @@ test('the first controller, copied to a project of its own, ends what should end
   expect(metrics).toMatch(/leader_election_master_status\{name="lapse"\} 1/);
   expect(metrics).toMatch(/rest_client_requests_total\{code="200",method="DELETE"\} 1/);
 
-  // One key that fails is nobody else's business; what is in hand is finished.
+  // One failing key does not affect the others; reconciles in progress are finished.
   await process.says(/this one always fails/);
   await runs.configMap('late');
   await process.says(/"begun".*"key":"default\/late"/);

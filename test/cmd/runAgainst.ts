@@ -1,4 +1,4 @@
-// For tests of `lapse run` as a process: one API server a file, and runs against it that end with their test.
+// For tests of `lapse run` as a process: one API server per file, and processes that stop with their test.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type Embedded, startEmbedded } from 'lapse/cli/embedded';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { LapseProcess } from './lapseProcess.ts';
 
-/** Takes its time with every ConfigMap, fails over `bad`, and never ends with `endless`. */
+/** Is slow for every ConfigMap, fails for `bad`, and never finishes for `endless`. */
 export const SLOW = `
 import { ConfigMap, defineController, settled } from 'lapse/runtime';
 export default defineController({
@@ -62,7 +62,7 @@ export class Runs {
     });
   }
 
-  /** Of the server, past its socket. */
+  /** A client of the server, without its socket. */
   get client(): Client {
     return this.#client!;
   }

@@ -1,11 +1,11 @@
-// `lapse run` as a process, at length: a second signal, and every mistake.
+// `lapse run` as a process, the slow part: a second signal, and every usage error.
 
 import { describe, expect, test } from 'vitest';
 import { Runs, SLOW } from './runAgainst.ts';
 
 const runs = new Runs();
 
-test('the second signal does not wait', async () => {
+test('a second signal exits at once', async () => {
   await runs.configMap('endless');
   const process = runs.start('--module', runs.module('slow.ts', SLOW), '--leader-elect=false');
   await process.says(/"begun".*"key":"default\/endless"/);
@@ -14,7 +14,7 @@ test('the second signal does not wait', async () => {
   expect(await process.end('SIGINT')).toBe(130);
 });
 
-describe('mistakes are answered in words', () => {
+describe('usage errors are answered with a message', () => {
   test.each([
     [['--module', runs.module('none.ts', 'export const a = 1;')], /needs "export default defineController/],
     [['--controllers', 'tll'], /--controllers: "tll" is none of \*/],

@@ -1,4 +1,4 @@
-// Real shells for tests: one on the PATH, or Debian's. Where neither works, the reason.
+// Real shells for tests: one on the PATH, or Debian's. If neither works, the reason.
 
 import { globSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ export interface FoundShell {
   readonly path: string;
   /** Where the packages are unpacked; undefined for an installed shell. */
   readonly root?: string;
-  /** Needed to start it. */
+  /** Environment needed to start it. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// `lapse up` as a newcomer meets it: the examples do what they say, and a restart goes on where the last run ended.
+// `lapse up` as a new user runs it: the examples do what they say, and a restart continues where the last run stopped.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,13 +19,13 @@ function up(...args: string[]): LapseProcess {
   return made;
 }
 
-test('the examples are applied once; what they wait for survives a restart', async () => {
+test('the examples are applied once; their pending deletions survive a restart', async () => {
   const first = up();
   await first.says(/for the examples to begin with/);
   expect(first.out).toMatch(/serving {6}https:\/\/127\.0\.0\.1:\d+/);
   expect(first.out).toMatch(/kubectl --kubeconfig \S+ get namespaces/);
   expect(first.out).toContain(join(scratch, 'data'));
-  // Of the examples the one with most time left for a slow machine to be restarted in.
+  // The example with the most time left, so that a slow machine can restart in between.
   const waiting = /pod\/build +waiting +until (\S+) \(ttl\)/;
   const [, due] = await first.says(waiting);
   await first.says(/job\/\S+ +deleted/);
@@ -45,7 +45,7 @@ test('the examples are applied once; what they wait for survives a restart', asy
 test('a plan reads the configuration that it recorded in the cluster', async () => {
   const data = join(scratch, 'planned');
   const running = up('--data', data);
-  // Five seconds in: all examples are there.
+  // After five seconds all examples exist.
   await running.says(/job\/report +waiting/);
   const plan = new LapseProcess(['plan', `--kubeconfig=${join(data, 'kubeconfig')}`]);
   expect(await plan.exited).toBe(0);
@@ -54,7 +54,7 @@ test('a plan reads the configuration that it recorded in the cluster', async () 
   expect(await running.end('SIGINT')).toBe(0);
 });
 
-test('without controllers, stand-ins and examples it is a bare API server', async () => {
+test('without controllers, simulated controllers and examples it is a bare API server', async () => {
   const bare = up('--store', 'memory', '--controllers=', '--standins=', '--no-examples');
   await bare.says(/controllers {2}none/);
   await bare.says(/stand-ins {4}none/);
@@ -62,7 +62,7 @@ test('without controllers, stand-ins and examples it is a bare API server', asyn
   expect(bare.out).toMatch(/nothing was kept \(memory store\)/);
 });
 
-test('two at once on one data directory: the second says so', async () => {
+test('a second process on the same data directory is refused with a message', async () => {
   const first = up('--no-examples');
   await first.says(/Ctrl-C/);
   const second = up('--no-examples');

@@ -1,5 +1,5 @@
-// The demo: the examples play through a week in a minute, on one clock for server, controllers and stand-ins. The minute
-// itself is virtual here, so nothing is measured and nothing sleeps.
+// The demo: the examples run through a week in a minute, on one clock for server, controllers and simulated
+// controllers. The minute itself is virtual here, so nothing is measured and nothing sleeps.
 
 import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { createServer } from '@lapse/apiserver/server';
@@ -31,10 +31,10 @@ const DEFAULTS = {
 };
 const SPEED = 10_080;
 const DAYS = [1, 2, 3, 4, 5, 6, 7];
-/** Somebody looks at the screen every hour. */
+/** One redraw of the screen per hour. */
 const LOOKS = 24 * 7;
 
-/** As planned: what came too late in the week to end in it, then what never ends and says so. */
+/** As planned: first objects created too late in the week to expire in it, then objects that never expire. */
 const LEFT = [
   'volumecapturerequest/before-the-upgrade-7 goes',
   'volumerestorerequest/last-week-7 goes',
@@ -50,7 +50,7 @@ const LEFT = [
   'job/evidence stays',
 ];
 
-test('a week in a minute: every family ends something on every day, each at its own instant', async () => {
+test('a week in a minute: every family deletes something on every day, each at its own instant', async () => {
   const real = new VirtualClock(instant(1_767_225_600_000));
   const tempo = createTempo(SPEED, real);
   const { clock } = tempo;
@@ -77,7 +77,7 @@ test('a week in a minute: every family ends something on every day, each at its 
   };
   const everything = new Everything(server.handle, 't', options);
   const rest = () => everything.rest(server);
-  // Real time goes on only when the virtual one has kept up with it.
+  // Real time advances only when the virtual one has kept up with it.
   const pass = (length: Millis, speed: number) => {
     const from = { real: real.elapsed(), virtual: clock.now() };
     const isBehind = () => clock.now() < from.virtual + (real.elapsed() - from.real) * speed;
@@ -130,20 +130,20 @@ test('a week in a minute: every family ends something on every day, each at its 
     expect(Math.min(...daily), `${name}: ${daily}`).toBeGreaterThan(0);
     expect(seen.get(name), name).toBeGreaterThan(LOOKS / 2);
   }
-  // Said once, at the end of the week: what ended, nothing late, and what is left.
+  // Printed once, at the end of the week: what was deleted, nothing late, and what is left.
   const summary = said.join('');
   expect(summary.match(/the week is over\nin 7d: \d+ ended/g)).toHaveLength(1);
   expect(new Set(summary.match(/at most \S+ late/g))).toEqual(new Set(['at most 0s late']));
   const left = [...summary.matchAll(/^ {2}(\S+) +(goes|stays)/gm)].map(([, ref, what]) => `${ref} ${what}`);
   expect(left).toEqual(LEFT);
-  // What is next goes when the first of all that is left goes: its keeper goes with it, and is named here.
+  // The next deletion is the first of the remaining ones. The keeper deleted with it is named here.
   const [, at] = /\(next: \S+ at (\S+)\)/.exec(summary)!;
   expect(summary).toMatch(new RegExp(`^left, \\d+:\n {2}\\S+ +goes ${at}:`, 'm'));
   const { standings } = await everything.overview();
   expect(standings.reduce((sum, { failed }) => sum + failed, 0)).toBe(0);
-  // Nobody was late because somebody asked for speed.
+  // The speed made no deletion late.
   expect(shown.join('').match(/lag=(?!0s|0\.0|-)\S+/g) ?? []).toEqual([]);
-  // Stand-ins are heard: what they do not understand is an Event.
+  // The simulated controllers report: an annotation they cannot parse is an Event.
   const { items } = await everything.user.list(KubeEvent);
   expect(items.some(({ regarding, note }) => regarding.name === 'odd' && /finish/.test(note ?? ''))).toBe(
     true,

@@ -1,5 +1,5 @@
-// The chart on a real API server, by the real Helm: installed, upgraded, downgraded, upgraded, removed. What it leaves and
-// what it takes is asserted, and the process of its Deployment does its work with the chart's account and configuration.
+// The chart on a real API server, with the real Helm: install, upgrade, downgrade, upgrade, uninstall. Checks what it
+// creates and deletes. The process of its Deployment works with the chart's account and configuration.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const patient = { timeout: 120_000, interval: 100 };
 
-/** The same chart as it was once: another version, and a definition with less to show. */
+/** The same chart at an older state: another version, and a CRD with fewer printed columns. */
 function olderChart(name: string): string {
   const directory = join(bed.directory, name);
   cpSync(CHART, directory, { recursive: true });
@@ -99,7 +99,7 @@ const bundles = async (): Promise<boolean[]> => {
   );
 };
 
-/** Somebody else's kind of a name that one of our families has, too. */
+/** A foreign kind with the same name as a kind of a Lapse family. */
 const FOREIGN = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -145,7 +145,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     );
   });
 
-  test('installs, and leaves a definition alone that is not ours', async () => {
+  test('installs, and does not change a foreign CRD', async () => {
     const before = await objects.get('crd', FOREIGN.metadata.name);
     const said = await install(CHART);
     expect(said).toContain('lvmvolumegroups.storage.deckhouse.io is somebody else');
@@ -155,7 +155,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(await uidOf('crd', 'replicatedstoragepools.storage.deckhouse.io')).toBeDefined();
   });
 
-  test('its process works with its account and configuration, reviews included', async () => {
+  test('its process works with its account and configuration, admission reviews included', async () => {
     const outside = await runOutside(bed);
     lapse = outside.lapse;
     running.push(lapse);
@@ -163,7 +163,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     await lapse.says(/"controller started".*"ttl-after-finished"/);
     await vi.waitFor(async () => expect(new Set(await bundles())).toEqual(new Set([true])), patient);
     const putBack = await outside.reachWebhooks();
-    // The API server takes note of changed webhooks within a second or so.
+    // The API server observes changed webhooks within about a second.
     await vi.waitFor(() => objects.apply(POLICY), patient);
     const policy = await objects.get('ttlpolicy', 'maps', 'default');
     expect(Object.keys(policy?.metadata.annotations ?? {})).toContain('lapse.dev/author');
@@ -182,7 +182,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(lapse.out.split('\n').filter((line) => /rights are missing|[Ff]orbidden/.test(line))).toEqual([]);
   });
 
-  test('upgrade, downgrade, upgrade: objects stay, definitions follow, certificates are still believed', async () => {
+  test('upgrade, downgrade, upgrade: objects are kept, CRDs follow the chart, certificates are still trusted', async () => {
     await objects.apply({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -209,7 +209,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       const image = JSON.stringify(await objects.get('deployment', 'lapse', NAMESPACE));
       expect(image.includes('lapse:0.0.9')).toBe(chart === older);
     }
-    // A rollback is a downgrade by another name.
+    // A rollback is a downgrade.
     await helm.run('rollback', 'lapse', '-n', NAMESPACE);
     expect(await shortName()).toBe('oldttlp');
     await install(CHART);
@@ -223,7 +223,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
   test.skipIf('none' in previous)(`upgrade, downgrade, upgrade (${before})`, async () => {
     if ('none' in previous) return;
     const policy = await uidOf('ttlpolicy', 'maps', 'default');
-    // Down to where people are now, up, and once more down and up.
+    // Down to the version that users run now, up, and once more down and up.
     for (const chart of [previous.chart, CHART, previous.chart, CHART]) {
       await install(chart);
       expect(await uidOf('ttlpolicy', 'maps', 'default')).toBe(policy);
@@ -256,7 +256,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     await expect(dryRun(pod(careless))).rejects.toThrow(/violates PodSecurity "restricted/);
   });
 
-  test('removal takes workloads, rights and webhooks; definitions, objects and what they own stay', async () => {
+  test('uninstall deletes workloads, rights and webhooks; CRDs, objects and what they own are kept', async () => {
     const before = await Promise.all([
       uidOf('crd', 'ttlpolicies.lapse.dev'),
       uidOf('ttlpolicy', 'maps', 'default'),
@@ -267,7 +267,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     await helm.run('uninstall', 'lapse', '-n', NAMESPACE);
     expect(await objects.ofRelease(...WORKLOAD, ...ACCESS, ...WEBHOOKS)).toEqual([]);
     await lapse.end();
-    // Long enough for the garbage collector to have had its say.
+    // Long enough for the garbage collector to have acted.
     await finishedJob(bed, `after-${major}`);
     await bed.kubectl('delete', 'job', `after-${major}`, '-n', 'default', '--wait', '--cascade=foreground');
     const after = await Promise.all([
@@ -278,7 +278,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(after).toEqual(before);
   });
 
-  test('installed again, it takes its definitions back', async () => {
+  test('installed again, it adopts its CRDs', async () => {
     expect(await install(older)).not.toContain('ttlpolicies.lapse.dev was not installed');
     expect(await shortName()).toBe('oldttlp');
     await helm.run('uninstall', 'lapse', '-n', NAMESPACE);
@@ -286,7 +286,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
   });
 });
 
-test('the plain manifests can be applied as they are printed', async () => {
+test('the plain manifests can be applied as printed', async () => {
   const printed = new LapseProcess(['manifests']);
   expect(await printed.exited).toBe(0);
   const manifests = documentsOf(printed.out);

@@ -1,5 +1,5 @@
-// Checkpoints on a real kube-apiserver: captured by a `lapse run` that has the rights it declares and no others, read
-// through the API server, restored by `lapse checkpoint`, and what becomes of namespaces while nobody answers.
+// Checkpoints on a real kube-apiserver: captured by a `lapse run` with exactly the declared rights, read through the
+// API server, restored by `lapse checkpoint`. Also: deletion of namespaces while the read API does not answer.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ async function tokenOf(name: string): Promise<string> {
   return text.trim();
 }
 
-/** Rights as an installation has them, and that of reading what is captured. */
+/** The rights of an installation, and the right to read the captured objects. */
 async function prepare(port: number): Promise<string> {
   const hands = createHands(admin);
   const installation = readInstallation({
@@ -187,7 +187,7 @@ const raw = async (
 const statusOf = ({ body }: { body: Buffer }) => JSON.parse(body.toString());
 
 describe('through the API server', () => {
-  test('it is available, with a certificate nobody looks after, and discovery answers', async () => {
+  test('the read API is available, with a self-managed certificate, and discovery answers', async () => {
     await vi.waitFor(async () => {
       const available = await conditionOf('Available');
       expect(available?.status, available?.message).toBe('True');
@@ -195,13 +195,13 @@ describe('through the API server', () => {
     const list = JSON.parse(await bed.kubectl('get', '--raw', `/apis/${READ_GROUP}/${READ_VERSION}`));
     expect(list.resources).toMatchObject([{ name: 'manifestcheckpoints/manifests', verbs: ['get'] }]);
     expect(await bed.kubectl('api-versions')).toContain(`${READ_GROUP}/${READ_VERSION}`);
-    // The kinds themselves are what the plain name means.
+    // The plain name means the kinds themselves.
     expect(await bed.kubectl('get', 'manifestcheckpoints', '-o', 'name')).toContain(
       `manifestcheckpoint.state-snapshotter.deckhouse.io/${checkpoint}`,
     );
   });
 
-  test('kubectl get --raw streams the objects as they were', async () => {
+  test('kubectl get --raw streams the objects as captured', async () => {
     const text = await bed.kubectl('get', '--raw', manifestsPath(checkpoint));
     expect(text).toContain('9007199254740993');
     const read = JSON.parse(text) as KubeObject[];
@@ -216,7 +216,7 @@ describe('through the API server', () => {
     expect(JSON.parse(gunzipSync(zipped.body).toString())).toEqual(read);
   });
 
-  test('404, 405 and 409 are Statuses', async () => {
+  test('404, 405 and 409 are Status objects', async () => {
     await capture(admin, 'mcp-unready', [], { namespace: 'shop', ready: false });
     expect(statusOf(await raw(admin, manifestsPath('mcp-none')))).toMatchObject({
       code: 404,
@@ -231,7 +231,7 @@ describe('through the API server', () => {
     expect(statusOf(post)).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
   });
 
-  test('a chunk that is missing ends the stream: nobody takes half for the whole', async () => {
+  test('a missing chunk aborts the stream, so that a client detects the incomplete answer', async () => {
     await capture(admin, 'mcp-torn', objects, { namespace: 'shop', most: 700 });
     await bed.kubectl('delete', 'manifestcheckpointcontentchunk', 'mcp-torn-1');
     await expect(bed.kubectl('get', '--raw', manifestsPath('mcp-torn'))).rejects.toThrow();
@@ -247,7 +247,7 @@ describe('through the API server', () => {
     });
   });
 
-  test('403 without the right, which is that of reading this one checkpoint', async () => {
+  test('403 without the right to read this one checkpoint', async () => {
     expect(statusOf(await raw(nobody, manifestsPath(checkpoint)))).toMatchObject({
       code: 403,
       reason: 'Forbidden',
@@ -270,14 +270,14 @@ describe('through the API server', () => {
       PATIENCE,
     );
     expect((await raw(nobody, manifestsPath('mcp-unready'))).status).toBe(403);
-    // The command reads the same way when it may not read chunks.
+    // The command reads the same way if it may not read chunks.
     const kubeconfig = kubeconfigOf('nobody', bed.nobodyToken, 'default');
     const cat = await command(['cat', checkpoint, '-o', 'json'], kubeconfig);
     expect([cat.code, JSON.parse(cat.out).length]).toEqual([0, objects.length]);
   });
 });
 
-/** A `lapse checkpoint` that has ended. */
+/** A finished `lapse checkpoint`. */
 async function command(args: readonly string[], kubeconfig = bed.kubeconfig) {
   const made = new LapseProcess(['checkpoint', ...args], { KUBECONFIG: kubeconfig });
   const code = await made.exited;
@@ -285,7 +285,7 @@ async function command(args: readonly string[], kubeconfig = bed.kubeconfig) {
 }
 
 describe('restoring', () => {
-  test('verify, then everything into a namespace that is not there, then nothing', async () => {
+  test('verifies, restores everything into a missing namespace, then changes nothing', async () => {
     const verified = await command(['verify', checkpoint]);
     expect([verified.code, verified.out]).toEqual([
       0,
@@ -319,7 +319,7 @@ describe('restoring', () => {
     );
   });
 
-  test('in place: what was deleted comes back, what differs is set right, with a word about who owned it', async () => {
+  test('in place: deleted objects are restored, differing ones corrected, with a message about the previous owner', async () => {
     await bed.kubectl('delete', 'secret', 'db', '-n', 'shop');
     await bed.kubectl('scale', 'deployment', 'web', '-n', 'shop', '--replicas=5');
     const refused = await command(['restore', checkpoint, '--yes']);
@@ -347,7 +347,7 @@ describe('namespaces', () => {
   const isGone = (name: string) =>
     vi.waitFor(async () => expect(await admin.get(Namespace, { name })).toBeUndefined(), PATIENCE);
 
-  test('go while the API answers; wait while it is registered and nobody answers; go when it is not', async () => {
+  test('are deleted while the API answers, wait while it is registered but does not answer, and are deleted once it is removed', async () => {
     await make('first');
     await isGone('first');
 

@@ -1,5 +1,5 @@
-// `lapse doctor` and `lapse simulate` on a real API server with RBAC: what they say is true there, and all they ever ask
-// for is to read, and which rights they have.
+// `lapse doctor` and `lapse simulate` on a real API server with RBAC: their output is correct, and they only read
+// objects and their own rights.
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed?.stop());
 
-/** May look at Jobs everywhere, and delete them in one namespace. */
+/** May read Jobs everywhere, and delete them in one namespace. */
 const HALF = `
 apiVersion: v1
 kind: ServiceAccount
@@ -89,7 +89,7 @@ async function examine(kubeconfig: string, ...flags: string[]) {
   return { code, of: (check: string) => findings.filter((finding) => finding.check === check), findings };
 }
 
-test('definitions: missing ones are a problem; those that lapse prints are ours and as they should be', async () => {
+test('CRDs: missing ones are a problem; those that lapse prints are recognized as current', async () => {
   const before = await examine(bed.kubeconfig);
   expect(before.code).toBe(1);
   expect(before.of('kinds').every(({ message }) => message === 'is not defined')).toBe(true);
@@ -107,7 +107,7 @@ test('definitions: missing ones are a problem; those that lapse prints are ours 
   expect(after.of('server')[0]!.about).toMatch(/^v1\.\d+\.\d+/);
 });
 
-test('rights that are missing are named, with the namespaces where they are given', async () => {
+test('missing rights are named, with the namespaces in which they are granted', async () => {
   const { code, of } = await examine(half, '--controllers=ttl-after-finished');
   expect(code).toBe(1);
   const controller = of('rights').find(({ about }) => about === 'ttl-after-finished');
@@ -122,7 +122,7 @@ test('rights that are missing are named, with the namespaces where they are give
   });
 });
 
-test('a snapshot of the cluster runs forward: Jobs keep their uids and end on time', async () => {
+test('a snapshot of the cluster is simulated: Jobs keep their uids and are deleted on time', async () => {
   await bed.kubectl('create', 'job', 'report', '--image=busybox', '-n', 'team');
   await bed.kubectl(
     'patch',
@@ -156,7 +156,7 @@ test('a snapshot of the cluster runs forward: Jobs keep their uids and end on ti
   expect(await bed.kubectl('get', 'job', 'report', '-n', 'team', '-o', 'name')).toContain('report');
 });
 
-test('whoever may not read is simulated without, and told', async () => {
+test('a user who may not read gets a simulation without those objects, and a message', async () => {
   const { code, stdout } = await run('simulate', '--kubeconfig', half, '--for', '1h', '-o', 'json');
   expect(code).toBe(3);
   const { notSimulated } = JSON.parse(stdout) as { notSimulated: string[] };
@@ -172,7 +172,7 @@ test('kubectl finds its plugin', async () => {
   expect(out).toMatch(/^cluster: .*\nserver: https:/);
 });
 
-test('all that was asked for was to read, and which rights there are', () => {
+test('all requests were reads or reviews of rights', () => {
   const asked = readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
     .filter((line) => line.includes(JSON.stringify(ACCOUNT)))

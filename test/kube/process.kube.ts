@@ -1,4 +1,4 @@
-// `lapse run` against a real API server, as a process: ends in the middle of its work, in order and in time.
+// `lapse run` as a process against a real API server: it stops during its work, in order and in time.
 
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -73,7 +73,7 @@ const read = (url: string) =>
     }).on('error', reject);
   });
 
-test('SIGTERM in the middle of a burst: it finishes what it has in hand, gives the lease back, and the next goes on', async () => {
+test('SIGTERM during a burst: the process finishes reconciles in progress and releases the lease, and the next one continues', async () => {
   const first = lapse();
   const [, port] = await first.says(/"serving \/healthz.*?"port":(\d+)/);
   await first.says(/"controller started"/);
@@ -102,7 +102,7 @@ test('SIGTERM in the middle of a burst: it finishes what it has in hand, gives t
   await second.says(/"leading"/);
   await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 30_000, interval: 100 });
   expect(await second.end()).toBe(0);
-  // Each object was deleted once: a DELETE that had been answered was not sent again.
+  // Each object was deleted once: a DELETE that had been answered was not repeated.
   const deletes = readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"stage":"ResponseComplete"') && line.includes('"verb":"delete"'))

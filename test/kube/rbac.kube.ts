@@ -1,4 +1,5 @@
-// The rights of every family, on a real API server with RBAC; test/conformance/rbac.kube.ts is the same on the embedded one.
+// The rights of every family, on a real API server with RBAC. test/conformance/rbac.kube.ts runs the same on the
+// embedded one.
 
 import { readFileSync } from 'node:fs';
 import { startBed } from './bed/bed.ts';

@@ -1,4 +1,4 @@
-// One row of the attack table: who attacks, what they do, and what they must not obtain. docs/security.md shows the
+// One row of the attack table: the attacker, the attack, and what they must not obtain. docs/security.md shows the
 // table; attacks.test.ts runs it on the embedded server, attacks.kube.ts on a real API server.
 
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +10,7 @@ import type { LapseProcess } from '../cmd/lapseProcess.ts';
 interface Described {
   /** A full sentence about what Lapse does: `a forged deletion record is discarded`. */
   readonly name: string;
-  /** Who attacks, and with which rights. */
+  /** The attacker and their rights. */
   readonly attacker: string;
   readonly steps: string;
   readonly mustNotObtain: string;
@@ -19,11 +19,11 @@ interface Described {
 /** Needs an API server with RBAC and an installed Lapse: runs on both servers. */
 export interface ClusterAttack extends Described {
   readonly on: 'cluster';
-  /** Fails when the attacker obtains what they must not. */
+  /** Fails if the attacker obtains what they must not. */
   run(cluster: AttackCluster): Promise<void>;
 }
 
-/** Hostile input to code of one process; no API server takes part, so it runs once. */
+/** Hostile input to code of one process, without an API server, so it runs once. */
 export interface ProcessAttack extends Described {
   readonly on: 'process';
   run(): Promise<void> | void;
@@ -33,7 +33,7 @@ export type Attack = ClusterAttack | ProcessAttack;
 
 export interface AttackCluster {
   readonly url: string;
-  /** PEM of the API server's authority. */
+  /** PEM of the API server's CA. */
   readonly ca: string;
   /** For files of the test; removed afterwards. */
   readonly directory: string;
@@ -44,11 +44,11 @@ export interface AttackCluster {
   namespace(name: string): Promise<string>;
   /** A user with exactly these rules in this namespace: a service account of it, and a client with its token. */
   user(namespace: string, name: string, rules: readonly Rule[]): Promise<AttackUser>;
-  /** Gives Lapse's own service account these rules in the whole cluster, as an operator would. */
+  /** Grants Lapse's own service account these rules in the whole cluster, as an operator would. */
   grantLapse(rules: readonly Rule[]): Promise<void>;
   /** `lapse run` with the roles and the webhooks of the default chart, shared by all rows. */
   readonly lapse: LapseProcess;
-  /** Where that process answers admission reviews: `https://127.0.0.1:port`. */
+  /** Where that process serves admission reviews: `https://127.0.0.1:port`. */
   readonly webhookUrl: string;
   /** Applies objects while the webhooks of Lapse are not registered, then registers them again. */
   withoutAdmission(work: () => Promise<void>): Promise<void>;

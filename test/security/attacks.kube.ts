@@ -1,4 +1,4 @@
-// The attack table on a real API server with RBAC; attacks.test.ts is the same on the embedded one.
+// The attack table on a real API server with RBAC. attacks.test.ts runs it on the embedded one.
 
 import { readFileSync } from 'node:fs';
 import { startBed } from '../kube/bed/bed.ts';

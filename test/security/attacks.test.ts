@@ -1,4 +1,4 @@
-// The attack table on the embedded server with RBAC; attacks.kube.ts is the same on a real API server.
+// The attack table on the embedded server with RBAC. attacks.kube.ts runs it on a real API server.
 
 import { dirname } from 'node:path';
 import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';

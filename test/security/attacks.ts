@@ -1,4 +1,4 @@
-// The standing attack table: every way to misuse Lapse that was ever found, one row each.
+// The attack table: every known way to misuse Lapse, one row each.
 
 import type { Attack } from './attack.ts';
 import { authors } from './rows/authors.ts';

@@ -1,5 +1,5 @@
-// The cluster of the attack table: an API server with RBAC, users who have exactly the rights a row names, and one
-// `lapse run` with the roles and webhooks of the chart.
+// The cluster of the attack table: an API server with RBAC, users with exactly the rights of a row, and one `lapse run`
+// with the roles and webhooks of the chart.
 
 import { isObject } from '@lapse/kube/api/json';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -18,7 +18,7 @@ import { localWebhooks, webhookFlags } from '../kube/rbac/webhooks.ts';
 import { installationOf, NAMESPACE } from '../scenarios/rbac/installation.ts';
 import type { AttackCluster, AttackUser } from './attack.ts';
 
-/** API servers read changed webhook configurations and roles a moment later. */
+/** API servers observe changed webhook configurations and roles a moment later. */
 export const SOON = { timeout: 60_000, interval: 50 };
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -86,7 +86,7 @@ async function createNamespace(hands: Hands, name: string): Promise<string> {
   return name;
 }
 
-/** A service account with a role of its own, in one namespace. */
+/** A service account with a separate role, in one namespace. */
 async function grant(
   hands: Hands,
   metadata: { namespace: string; name: string },
@@ -113,7 +113,7 @@ async function grantLapse(hands: Hands, rules: readonly Rule[]): Promise<void> {
   ] as unknown as KubeObject[]);
 }
 
-/** The configurations as the process completed them, without what a server adds to stored objects. */
+/** The configurations as completed by the process, without fields that a server adds to stored objects. */
 async function readAll(hands: Hands, hooks: readonly KubeObject[]): Promise<KubeObject[]> {
   const found: KubeObject[] = [];
   for (const { kind, metadata } of hooks) {
@@ -123,7 +123,7 @@ async function readAll(hands: Hands, hooks: readonly KubeObject[]): Promise<Kube
   return found;
 }
 
-/** Whether a write reaches the webhook: it puts the author into a policy, also into one that is not stored. */
+/** Whether a write reaches the webhook: it adds the author to a policy, also in a dry run. */
 async function isReviewed(admin: Client): Promise<boolean> {
   const policy = {
     apiVersion: 'lapse.dev/v1alpha1',

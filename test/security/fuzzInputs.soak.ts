@@ -1,4 +1,4 @@
-// Changed inputs never crash a reader, and never take it long: SEED and RUNS come from the environment.
+// Changed inputs never crash a reader, and never block it for long: SEED and RUNS come from the environment.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const MAX_MEGABYTES = 64;
 /** Parsing YAML is slow: inputs of a hundred kilobytes take that long. */
 const MAX_MILLIS = 250;
 
-test.each(FUZZ_TARGETS.map(({ name }) => name))('%s that were changed at random do no harm', (name) => {
+test.each(FUZZ_TARGETS.map(({ name }) => name))('randomly changed %s do no harm', (name) => {
   const text = execFileSync(process.execPath, ['--expose-gc', SCRIPT, name, SEED, RUNS], {
     encoding: 'utf8',
   });

@@ -4,6 +4,6 @@ import { expect, test } from 'vitest';
 import { fuzzTarget } from './fuzzInputs.ts';
 import { FUZZ_TARGETS } from './fuzzTargets.ts';
 
-test.each(FUZZ_TARGETS)('$name that were changed at random crash nothing', async (target) => {
+test.each(FUZZ_TARGETS)('randomly changed $name crash nothing', async (target) => {
   expect((await fuzzTarget(target, 16, 60)).crashes).toEqual([]);
 });

@@ -1,5 +1,5 @@
 // node test/security/fuzzInputs.ts TARGET SEED COUNT: gives changed inputs to one reader and prints a report as JSON. A
-// process of its own, so that time and memory are those of the reader.
+// separate process, so that time and memory are those of the reader.
 
 import { fileURLToPath } from 'node:url';
 import { seededRandom } from '@lapse/base/random';
@@ -7,12 +7,12 @@ import { FUZZ_TARGETS, type FuzzTarget } from './fuzzTargets.ts';
 
 export interface FuzzInputReport {
   readonly runs: number;
-  /** Seeds of inputs that made the reader throw what it must not, with the error. */
+  /** Seeds of inputs for which the reader threw an unexpected error, with the error. */
   readonly crashes: readonly string[];
-  /** The longest that one input took, in milliseconds of CPU time, and its seed. */
+  /** The longest CPU time of one input, in milliseconds, and its seed. */
   readonly longest: number;
   readonly slowest: number;
-  /** What is kept of all inputs: growth of the memory in use from the first tenth of them on. */
+  /** Retained memory: growth of the memory in use after the first tenth of the inputs. */
   readonly megabytes: number;
 }
 
@@ -34,7 +34,7 @@ export async function fuzzTarget(target: FuzzTarget, seed: number, count: number
   const crashes: string[] = [];
   let [longest, slowest, before, highest] = [0, 0, 0, 0];
   for (let i = 0; i < count; i++) {
-    // Node gives back the buffers of synchronous calls only when the event loop has a turn.
+    // Node frees the buffers of synchronous calls only in a turn of the event loop.
     if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     const own = seed + i;
     try {
@@ -51,7 +51,7 @@ export async function fuzzTarget(target: FuzzTarget, seed: number, count: number
   return { runs: count, crashes, longest, slowest, megabytes: Math.max(0, highest - before) / 1e6 };
 }
 
-/** The best of three where the first was slow: compiling and collecting garbage are not the input's doing. */
+/** The best of three if the first was slow: compilation and garbage collection do not count. */
 function bestMillis(work: () => void): number {
   const first = millisOf(work);
   return first < PATIENCE ? first : Math.min(first, millisOf(work), millisOf(work));

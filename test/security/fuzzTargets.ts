@@ -1,4 +1,4 @@
-// Readers of bytes and texts that users control, and how to make inputs for each: valid ones, changed a little.
+// Readers of bytes and texts that users control, and generators of inputs for each: valid ones, changed a little.
 
 import { gzipSync } from 'node:zlib';
 import { BodyError, parseBody } from '@lapse/apiserver/decode/body';
@@ -23,11 +23,11 @@ import { changedBytes, changedText, pick } from './mutate.ts';
 
 export interface FuzzTarget {
   readonly name: string;
-  /** One input, given to the reader; throws what the reader is not meant to throw. */
+  /** Gives one input to the reader; rethrows unexpected errors. */
   run(random: Random): void;
 }
 
-/** Errors of these classes are answers. */
+/** Errors of these classes are expected. */
 type Expected = readonly (abstract new (...args: never[]) => Error)[];
 
 function answering(expected: Expected, work: () => unknown): void {
@@ -104,7 +104,7 @@ function randomPattern(random: Random): string {
   return Array.from({ length }, () => pick(PATTERN_PARTS, random) + pick(REPEATS, random)).join('');
 }
 
-/** Patterns as literals, and as texts that are put together while evaluating. */
+/** Patterns as literals, and as texts that are built during the evaluation. */
 function runPattern(random: Random): void {
   const literal = `r'${randomPattern(random)}'`;
   const pattern = random.next() < 0.5 ? literal : `(x + ${literal})`;

@@ -1,4 +1,4 @@
-// What hostile inputs take: at most 64 MB of memory, and at most 100 ms in which nothing else has a turn.
+// Limits for hostile inputs: at most 64 MB of memory, and at most 100 ms of blocked event loop.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { Measured } from './measureHostile.ts';
 const SCRIPT = fileURLToPath(new URL('./measureHostile.ts', import.meta.url));
 const MAX_MEGABYTES = 64;
 const MAX_BLOCKED = 100;
-/** A busy machine adds to a measurement and never takes away from it: the best of a few counts. */
+/** A busy machine can only increase a measurement, so the best of a few counts. */
 const TRIES = 5;
 
 const measure = (name: string): Measured =>

@@ -1,5 +1,5 @@
-// Inputs made to exhaust memory or to hold the event loop, and the code of Lapse that reads them. The attack table says
-// what becomes of each; hostile.soak.ts measures what each takes, in a process of its own.
+// Inputs made to exhaust memory or to block the event loop, and the code of Lapse that reads them. The attack table has
+// the expected result of each; hostile.soak.ts measures each in a separate process.
 
 import { gzipSync } from 'node:zlib';
 import { parseBody } from '@lapse/apiserver/decode/body';
@@ -15,7 +15,7 @@ import { openHistory, type Stored } from 'lapse/helm/storage';
 
 export interface HostileInput {
   readonly name: string;
-  /** Makes the input; what it returns gives the input to Lapse. */
+  /** Creates the input; the returned function gives it to Lapse. */
   prepare(): () => unknown;
 }
 
@@ -60,7 +60,7 @@ export function aliases(levels: number, head = ''): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** 8.5 kB that become 1.8 million elements: one list, repeated as often as parsers permit by themselves. */
+/** 8.5 kB that expand to 1.8 million elements: one list, repeated as often as parsers permit by default. */
 const wideAliases = (times: number, head: string): string =>
   `${head}\na: &a [${'x,'.repeat(1800)}x]\nb: [${'*a,'.repeat(times)}x]\n`;
 
@@ -175,7 +175,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   },
 ];
 
-/** The message with which something is refused. */
+/** The message of the refusal. */
 export function refusal(work: () => unknown): string {
   try {
     work();

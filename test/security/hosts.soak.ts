@@ -70,7 +70,7 @@ test(`2,000 random webhook bodies are answered within bounded memory (SEED=${SEE
     await round(1600);
     const after = await host.report();
     expect(after.peak - before.peak).toBeLessThan(MOST_GROWTH);
-    // Nothing but reviews, bad requests, and functions that need a cluster.
+    // Only reviews, bad requests, and functions that need a cluster.
     expect([...statuses.keys()].filter((status) => ![200, 400, 500].includes(status))).toEqual([]);
     expect(statuses.get(400)).toBeGreaterThan(400);
     expect((statuses.get(200) ?? 0) + (statuses.get(500) ?? 0)).toBeGreaterThan(100);
@@ -87,7 +87,7 @@ const proxy = parseFrontProxy({
   'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
 });
 
-/** The read API's socket with one resource that answers with its caller; and the front proxy's certificate. */
+/** The read API's socket with one resource that returns its caller; and the front proxy's certificate. */
 async function openReadApi() {
   const now = realClock.now();
   const authority = await makeAuthority('front-proxy-ca', now, hours(1));
@@ -134,7 +134,7 @@ const headerValue = (random: Random): string =>
   Array.from({ length: 1 + below(random, 6) }, () => pick(random, ALPHABET))
     .join('')
     .trim();
-/** As UTF-8 goes over the wire. */
+/** As UTF-8 is sent over the wire. */
 const onWire = (value: string): string => Buffer.from(value).toString('latin1');
 
 test(`random aggregated API headers name exactly the user that the front proxy sent (SEED=${SEED})`, async () => {

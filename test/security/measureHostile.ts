@@ -1,5 +1,5 @@
-// node test/security/measureHostile.ts NAME: gives one hostile input to Lapse and prints what that took, as JSON. A
-// process of its own, so that nothing else counts.
+// node test/security/measureHostile.ts NAME: gives one hostile input to Lapse and prints the resources it took, as
+// JSON. A separate process, so that nothing else counts.
 
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -7,13 +7,13 @@ import { nextTurn } from '@lapse/base/turn';
 import { hostileInput } from './hostileInputs.ts';
 
 export interface Measured {
-  /** The highest resident memory while it was read, above that before. */
+  /** The peak resident memory during the read, minus that before. */
   readonly megabytes: number;
-  /** The longest time in which nothing else had a turn, in milliseconds of the main thread's CPU time. */
+  /** The longest block of the event loop, in milliseconds of the main thread's CPU time. */
   readonly blocked: number;
 }
 
-/** Looks at the memory of the process all the time, also while the main thread is busy. */
+/** Samples the memory of the process all the time, also while the main thread is busy. */
 const WATCHER = `
   const { workerData } = require('node:worker_threads');
   const highest = new Float64Array(workerData);
@@ -45,7 +45,7 @@ async function measure(name: string): Promise<Measured> {
   return { megabytes: (after - before) / 1e6, blocked };
 }
 
-/** CPU time rather than time: other processes of a busy machine do not count. */
+/** CPU time instead of wall-clock time: other processes of a busy machine do not count. */
 function watchTurns(): { stop(): number } {
   let longest = 0;
   let isOver = false;

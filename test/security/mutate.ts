@@ -1,4 +1,4 @@
-// Changes inputs at random: pieces are removed, doubled, swapped, cut, and replaced by pieces that readers stumble over.
+// Changes inputs at random: pieces are removed, doubled, swapped, cut, and replaced by pieces that often break readers.
 
 import type { Random } from '@lapse/base/random';
 
@@ -52,7 +52,7 @@ export function changedText(text: string, random: Random): string {
   return changed;
 }
 
-/** The same for bytes: each byte is a character of the same number. */
+/** The same for bytes: each byte is a character of the same code. */
 export function changedBytes(bytes: Uint8Array, random: Random): Uint8Array {
   const changed = Buffer.from(changedText(Buffer.from(bytes).toString('latin1'), random), 'latin1');
   for (let i = Math.floor(random.next() * MOST_CHANGES); i > 0 && changed.length > 0; i--)

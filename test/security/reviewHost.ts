@@ -1,4 +1,4 @@
-// A process of its own with the webhook's socket and bounds, so that its memory can be measured; and a client that sends
+// A separate process with the webhook's socket and limits, so that its memory can be measured; and a client that sends
 // bodies to it. Run with `serve` as its argument, this file is that process.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -25,16 +25,16 @@ const SECRET = 'secret';
 export interface Report {
   /** Largest resident memory so far, in bytes. */
   readonly peak: number;
-  /** Most reviews under way at once. */
+  /** Maximum number of concurrent reviews. */
   readonly mostAtOnce: number;
   readonly metrics: string;
 }
 
 export interface ReviewHost {
   readonly port: number;
-  /** Where a function without effects answers. */
+  /** Path of a function without effects. */
   readonly path: string;
-  /** Where the functions of all families answer, which need a cluster and have none here. */
+  /** Path of the functions of all families, which need a cluster and have none here. */
   readonly paths: readonly string[];
   report(): Promise<Report>;
   close(): void;
@@ -121,7 +121,7 @@ export async function forkReviewHost(families?: 'families'): Promise<ReviewHost>
   };
 }
 
-/** The status of the answer; 0 when the host closed the connection while the body was sent. */
+/** The status of the answer; 0 if the host closed the connection while the body was sent. */
 export const send = (port: number, path: string, body: Uint8Array): Promise<number> =>
   new Promise((resolve) => {
     const call = request({ port, host: '127.0.0.1', path, method: 'POST', agent: false });

@@ -1,5 +1,5 @@
-// Every alert of the chart: what makes it fire, and what comes close and must not. The rules are evaluated by Prometheus'
-// own engines, each time all of them, over series of an installation that is well except for what the row says.
+// Every alert of the chart: what makes it fire, and near misses that must not. Prometheus' own engine evaluates all
+// rules for each row, over series of an installation that is healthy except for what the row changes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ type Metrics = Readonly<Record<string, Metric>>;
 
 const constant = (value: number) => `${value}x${MINUTES}`;
 const perMinute = (by: number) => `0+${by}x${MINUTES}`;
-/** `value` for so many minutes at the end, 0 before. */
+/** `value` for this many minutes at the end, 0 before. */
 const lastMinutes = (minutes: number, value = 1) => `0x${MINUTES - minutes} ${value}x${minutes - 1}`;
 /** A counter that grows by one at each of these minutes. */
 const grownAt = (...at: number[]) => {
@@ -226,7 +226,7 @@ const rows = Object.entries(CASES).flatMap(([alert, { fires, silent }]) => [
   ...silent.map((one) => ({ name: `${alert} is silent when ${one.when}`, ...one, expected: [] as string[] })),
 ]);
 rows.push(
-  { name: 'nothing fires when all is well', when: '', metrics: {}, expected: [] },
+  { name: 'nothing fires if everything is healthy', when: '', metrics: {}, expected: [] },
   { name: 'nothing fires for another installation', when: '', metrics: OTHER_NAMESPACE, expected: [] },
 );
 

@@ -1,4 +1,4 @@
-// Evaluates alerting rules with Prometheus' own engines: a small Go program in this directory, built once into the
+// Evaluates alerting rules with Prometheus' own engine: a small Go program in this directory, built once into the
 // user's cache.
 
 import { execFileSync, spawnSync } from 'node:child_process';

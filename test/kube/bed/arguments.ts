@@ -1,4 +1,4 @@
-// Command lines of the bed's processes. The API server is set up as the one whose answers are recorded in the
+// Command lines of the bed's processes. The API server is configured as the one whose answers are recorded in the
 // conformance cases: RBAC, a token file, the default admission plugins except ServiceAccount.
 
 import type { CertificateFiles } from './certificates.ts';

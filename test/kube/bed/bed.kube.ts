@@ -1,4 +1,4 @@
-// The bed itself: it starts, answers kubectl, does what its options say, and leaves nothing behind.
+// The bed itself: it starts, answers kubectl, obeys its options, and leaves nothing behind.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -24,13 +24,13 @@ test('an object can be created and read, and the request is in the audit log', a
   expect(readFileSync(bed.auditLogFile!, 'utf8')).toContain('"requestURI":"/api/v1/namespaces');
 });
 
-test('the controllers that were asked for run: a deleted namespace goes away', async () => {
+test('the requested controllers run: a deleted namespace disappears', async () => {
   await bed.kubectl('create', 'namespace', 'short-lived');
   await bed.kubectl('delete', 'namespace', 'short-lived', '--timeout=60s');
   await expect(bed.getJson('/api/v1/namespaces/short-lived')).rejects.toThrow('404');
 });
 
-test('nobody is authenticated and may do nothing', async () => {
+test('the user nobody is authenticated and may do nothing', async () => {
   const args = ['--token', bed.nobodyToken, '--kubeconfig=/dev/null', '--server', bed.url];
   const who = bed.kubectl('get', 'pods', ...args, `--certificate-authority=${bed.caFile}`);
   await expect(who).rejects.toThrow('User "nobody" cannot list resource "pods"');
@@ -46,7 +46,7 @@ test('a compacted history answers 410 to a list that asks for it', async () => {
   await vi.waitFor(() => expect(bed.getJson(old)).rejects.toThrow('410'), { timeout: 10_000 });
 });
 
-test('a server that cannot start says why', async () => {
+test('a server that cannot start reports the reason', async () => {
   const start = startBed({ extraApiserverArgs: ['--no-such-flag'] });
   await expect(start).rejects.toThrow('unknown flag: --no-such-flag');
 });

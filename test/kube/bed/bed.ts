@@ -17,7 +17,7 @@ import { type Supervised, supervise } from './processes.ts';
 import { waitUntilReady } from './ready.ts';
 
 export interface BedOptions {
-  /** Controllers of kube-controller-manager, e.g. `garbage-collector-controller`; none: it is not started. */
+  /** Controllers of kube-controller-manager, e.g. `garbage-collector-controller`. Empty: it is not started. */
   controllers?: string[];
   /** Write one JSON line per request (metadata level) to `auditLogFile`. */
   auditLog?: boolean;
@@ -38,13 +38,13 @@ export interface Bed {
   readonly certificates: CertificateFiles;
   readonly directory: string;
   readonly auditLogFile: string | undefined;
-  /** One GET as the admin; answers the parsed body and throws on any status but 2xx. */
+  /** One GET as the admin; returns the parsed body and throws on any status except 2xx. */
   getJson(path: string, accept?: string): Promise<unknown>;
-  /** Runs kubectl as the admin and answers its standard output. */
+  /** Runs kubectl as the admin and returns its standard output. */
   kubectl(...args: string[]): Promise<string>;
-  /** Makes etcd forget its history. */
+  /** Compacts the history of etcd. */
   compact(): Promise<void>;
-  /** Very many objects, straight into etcd: `key` is `/registry/jobs/default/x`, `value` the object as JSON. */
+  /** Writes very many objects directly to etcd: `key` is `/registry/jobs/default/x`, `value` the object as JSON. */
   plant(count: number, entry: (i: number) => { key: string; value: string }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startBed(options: BedOptions = {}): Promise<Bed> {
     try {
       return await startOnce(bins, options);
     } catch (error) {
-      // Another process may take a port between our choice and the server's bind.
+      // Another process may take a port between its choice here and the server's bind.
       const lostPort = error instanceof Error && /address already in use/.test(error.message);
       if (!lostPort || attempt === START_ATTEMPTS) throw error;
     }

@@ -1,4 +1,4 @@
-// Where the bed's binaries come from, as far as that can be tested without building them.
+// Where the bed's binaries come from, as far as it can be tested without building them.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,13 +26,13 @@ function writeAssets(names: string[]): string {
   return assets;
 }
 
-test('without Go and without assets it fails with one clear line', () => {
+test('without Go and without assets it fails with a one-line message', () => {
   const { status, stderr } = runBuild({});
   expect(status).toBe(1);
   expect(stderr).toMatch(/^The test bed needs Go [^\n]+ KUBEBUILDER_ASSETS [^\n]+\n$/);
 });
 
-test('complete assets are used as they are', () => {
+test('complete assets are used unchanged', () => {
   const assets = writeAssets(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl']);
   const { status, stdout } = runBuild({ KUBEBUILDER_ASSETS: assets });
   expect(status).toBe(0);
@@ -44,7 +44,7 @@ test('assets that lack one of the binaries are not used', () => {
   expect(runBuild({ KUBEBUILDER_ASSETS: assets }).status).toBe(1);
 });
 
-test('a lock held by a living process is waited for, and the work of both is done in turn', async () => {
+test('waits for a lock held by a living process, and both do their work in turn', async () => {
   const path = join(directory, 'lock');
   const steps: string[] = [];
   const first = withLock(path, async () => {

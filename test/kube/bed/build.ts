@@ -20,7 +20,7 @@ export type Binaries = Record<BinaryName, string>;
 export const BED_DIRECTORY = dirname(fileURLToPath(import.meta.url));
 const run = promisify(execFile);
 
-/** Paths of all four binaries; builds them first (minutes, once per version) when they are nowhere. */
+/** Paths of all four binaries. Builds them first (minutes, once per version) if they do not exist. */
 export async function ensureBinaries(): Promise<Binaries> {
   const assets = process.env.KUBEBUILDER_ASSETS;
   if (assets && isComplete(assets)) return binariesIn(assets);
@@ -33,7 +33,7 @@ export async function ensureBinaries(): Promise<Binaries> {
   return binariesIn(cached);
 }
 
-/** Runs the go tool in the bed's module and answers its standard output. Without Go: one clear line. */
+/** Runs the go tool in the bed's module and returns its standard output. Without Go: a one-line error. */
 export async function runGo(args: string[]): Promise<string> {
   try {
     const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' };
@@ -74,7 +74,7 @@ function linkerFlags(): string {
   return ['-s', '-w', ...flags].join(' ');
 }
 
-/** Keyed by everything the binaries are made of, so that a changed go.mod never meets old binaries. */
+/** Keyed by everything the binaries are built from, so that a changed go.mod never uses old binaries. */
 function cacheDirectory(): string {
   const hash = createHash('sha256').update(linkerFlags());
   const mains = readdirSync(join(BED_DIRECTORY, 'cmd')).sort();

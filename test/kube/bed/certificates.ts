@@ -1,5 +1,5 @@
-// Certificates and keys of one test bed: a CA with the server's certificate, a second CA for the front proxy (what
-// aggregated API servers trust), and the key that signs service account tokens. All fresh, all in one directory.
+// Certificates and keys of one test bed: a CA with the server's certificate, a second CA for the front proxy (trusted
+// by aggregated API servers), and the key that signs service account tokens. All are new, in one directory.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -26,7 +26,7 @@ export function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** A positive integer from its big-endian bytes; DER has no leading zeros but the one that keeps it positive. */
+/** A positive integer from its big-endian bytes; DER has no leading zeros except the one that keeps it positive. */
 export function integer(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const shortest = first < 0 ? Buffer.of(0) : bytes.subarray(first);

@@ -1,4 +1,4 @@
-// What the bed asks etcd directly, through its JSON gateway.
+// Direct requests of the bed to etcd, through its JSON gateway.
 
 interface RangeAnswer {
   header: { revision: string };
@@ -13,8 +13,8 @@ async function post(url: string, body: unknown): Promise<unknown> {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /**
- * Forgets all history before this moment, as the API server itself makes etcd do every five minutes. Like that one it
- * also writes the revision to the key by which API servers learn to drop their cached snapshots; they follow soon.
+ * Compacts all history before this moment, as the API server makes etcd do every five minutes. Like the API server it
+ * also writes the revision to the key that makes API servers drop their cached snapshots, which happens soon after.
  */
 export async function compactEtcd(url: string): Promise<void> {
   const { header } = (await post(`${url}/v3/kv/range`, { key: base64('compact_rev_key') })) as RangeAnswer;
@@ -22,11 +22,11 @@ export async function compactEtcd(url: string): Promise<void> {
   await post(`${url}/v3/kv/compaction`, { revision: header.revision, physical: true });
 }
 
-/** As many operations as etcd takes in one transaction. */
+/** The maximum number of operations in one etcd transaction. */
 const PER_TRANSACTION = 128;
 const AT_ONCE = 4;
 
-/** Puts values where the API server finds its objects, past its validation: for very many of them at once. */
+/** Writes objects directly to the storage of the API server, without validation: for very many of them at once. */
 export async function putEtcd(
   url: string,
   count: number,

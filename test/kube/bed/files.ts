@@ -1,4 +1,4 @@
-// The small files a bed is configured with, written into its temporary directory.
+// The small configuration files of a bed, written into its temporary directory.
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

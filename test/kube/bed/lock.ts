@@ -1,5 +1,5 @@
-// One builder at a time: a lock file that holds the owner's process id, so that a lock left behind by a process that
-// died is taken over.
+// One builder at a time: a lock file that holds the owner's process id, so that the lock of a dead process is taken
+// over.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

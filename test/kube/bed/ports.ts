@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** `count` different ports that were free a moment ago; all are held open together so that none comes twice. */
+/** `count` different ports that were free a moment ago. All are held open together so that none is returned twice. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

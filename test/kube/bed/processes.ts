@@ -1,5 +1,5 @@
-// Child processes that cannot outlive the test: each runs in a process group of its own under a small shell that
-// kills it when its standard input ends, which happens even when the test process is killed with -9.
+// Child processes that cannot outlive the test: each runs in a separate process group under a small shell that kills it
+// when its standard input ends, which happens even when the test process is killed with -9.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ code=$?
 kill $guard 2>/dev/null
 exit $code`;
 
-// The shell has this long to kill its child and reap it; only then the group is killed from here.
+// The time the shell has to kill and reap its child. After that the group is killed from here.
 const KILL_GROUP_AFTER_MS = 5_000;
 
 export interface Supervised {
@@ -26,7 +26,7 @@ export interface Supervised {
   /** Resolves with the exit code, or null after a signal. */
   readonly exited: Promise<number | null>;
   isRunning(): boolean;
-  /** Kills it at once and waits until it is gone; harmless when it is already. */
+  /** Kills it at once and waits until it is gone; no effect if it already is. */
   kill(): Promise<void>;
   /** The last lines of its log, for an error message. */
   tail(lines?: number): string;

@@ -1,4 +1,4 @@
-// Waiting for a control plane that has just been started.
+// Waits for a control plane that has just been started.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Supervised } from './processes.ts';
@@ -8,7 +8,7 @@ const POLL_MS = 100;
 
 type Get = (path: string) => Promise<unknown>;
 
-/** Ready means: every readiness check passes (the RBAC roles exist) and the default namespace is there. */
+/** Ready means: every readiness check passes (the RBAC roles exist) and the default namespace exists. */
 export async function waitUntilReady(get: Get, children: Supervised[]): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {

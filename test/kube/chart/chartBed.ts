@@ -1,5 +1,5 @@
-// A real API server with the chart in it: Helm, the objects of a release, and the process that the Deployment would run,
-// started beside the cluster with the service account and the configuration that the chart made (there are no nodes).
+// A real API server with the chart installed: Helm, the objects of a release, and the process of the Deployment,
+// started beside the cluster with the service account and the configuration of the chart (there are no nodes).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const NAMESPACE = 'lapse-system';
 export interface Objects {
   apply(...objects: object[]): Promise<void>;
   get(kind: string, name: string, namespace?: string): Promise<KubeObject | undefined>;
-  /** Names of everything of these kinds that a release made. */
+  /** Names of all objects of these kinds in a release. */
   ofRelease(...kinds: string[]): Promise<string[]>;
 }
 
@@ -50,8 +50,8 @@ export const documentsOf = (text: string): KubeObject[] =>
 export interface Outside {
   readonly lapse: LapseProcess;
   /**
-   * Lets the API server reach the reviews, which a Service would do in a cluster with nodes; the answer puts back what the
-   * chart said.
+   * Makes the webhooks reachable for the API server, as a Service would in a cluster with nodes. The returned function
+   * restores the configuration of the chart.
    */
   reachWebhooks(): Promise<() => Promise<void>>;
 }
@@ -114,7 +114,7 @@ async function reachWebhooks(bed: Bed, objects: Objects, port: number): Promise<
   };
 }
 
-/** A finished Job with a TTL of a second, as one that ran. */
+/** A finished Job with a TTL of one second. */
 export async function finishedJob(bed: Bed, name: string): Promise<void> {
   const job = {
     apiVersion: 'batch/v1',

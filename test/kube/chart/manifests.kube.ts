@@ -1,4 +1,4 @@
-// The chart and the plain manifests say the same, and Helm has nothing to complain about.
+// The chart and the plain manifests are equivalent, and Helm reports no problem.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,9 @@ const FLAGS = {
 };
 const EVERYTHING = FAMILIES.map(({ name }) => name).join();
 
-/** What both write into the template of Pods: the checksum of the configuration beside it. The texts differ, and so do they. */
+/**
+ * The checksum of the configuration that both write into the Pod template. The texts differ, and so do the checksums.
+ */
 const checksumOf = (objects: readonly KubeObject[]): string => {
   const map = objects.find(({ kind }) => kind === 'ConfigMap') as
     | { data?: Record<string, string> }
@@ -39,7 +41,9 @@ const checksumOf = (objects: readonly KubeObject[]): string => {
   return createHash('sha256').update(text.trimEnd()).digest('hex');
 };
 
-/** Without what only Helm adds, with the configuration as a value, and a checksum that is right as a word. */
+/**
+ * Without the labels that only Helm adds, with the configuration parsed, and a correct checksum replaced by a constant.
+ */
 function plain(object: KubeObject, checksum: string): object {
   const copy = structuredClone(object) as KubeObject & {
     data?: Record<string, string>;
@@ -82,7 +86,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       ...set.flatMap((one) => ['--set', one]),
     );
 
-  test('lints without a word of blame', async () => {
+  test('passes helm lint without a warning', async () => {
     expect(await helm.run('lint', '--strict', CHART)).toContain('0 chart(s) failed');
   });
 
@@ -94,11 +98,11 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       { controllers: EVERYTHING, featureGates: 'AllAlpha=true' },
     ],
     [
-      'a default taken away',
+      'a default removed',
       ['controllers={*,-cleaner,storage-pool}'],
       { controllers: '*,-cleaner,storage-pool' },
     ],
-    ['acting as itself', ['actAs=controller'], { actAs: 'controller' }],
+    ['with actAs: controller', ['actAs=controller'], { actAs: 'controller' }],
     [
       'Jobs alone',
       ['controllers={ttl-after-finished}', 'replicas=1'],
@@ -121,7 +125,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(JSON.stringify(expected.get('Deployment/lapse'))).toContain('of the configuration');
   });
 
-  test('what a chart that includes this one hands down is no mistake, nor is a whole configuration', async () => {
+  test('accepts values of a parent chart, and a complete configuration', async () => {
     const config = [
       'config.deletions.perSecond=50',
       'config.cleaner.helm.hooks=skip',
@@ -136,7 +140,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     });
   });
 
-  test('a lease of another name is the one that may be read and written', async () => {
+  test('grants read and write access to the lease with the configured name', async () => {
     const rendered = documentsOf(await template('config.leaderElection.name=mine'));
     const role = rendered.find(({ kind }) => kind === 'Role') as unknown as { rules: Rule[] };
     const named = role.rules.filter(
@@ -147,7 +151,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     ]);
   });
 
-  test('choices of the configuration bring the rights they need, and no others', async () => {
+  test('options of the configuration add the rights they need, and no others', async () => {
     const rulesOf = async (name: string, ...set: string[]) => {
       const rendered = documentsOf(await template(`controllers={${EVERYTHING}}`, ...set));
       const isIt = ({ kind, metadata }: KubeObject) =>
@@ -175,7 +179,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     }
   });
 
-  test('definitions are those of the families that run, and are kept', async () => {
+  test('installs the CRDs of the enabled families, and keeps them', async () => {
     const crds = (objects: KubeObject[]) => objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
     const names = (objects: KubeObject[]) =>
       crds(objects)
@@ -190,7 +194,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       expect(crd.metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  test('the read API is registered when asked for, as config/read-api says', async () => {
+  test('registers the read API when enabled, as in config/read-api', async () => {
     const on = ['controllers={*,manifest-capture}', 'readApi.enabled=true', 'crds.install=false'];
     const rendered = documentsOf(await template(...on));
     const selector = { 'app.kubernetes.io/name': 'lapse', 'app.kubernetes.io/instance': 'lapse' };
@@ -208,7 +212,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(webhook.hosts).toContain('lapse-api.lapse-system.svc');
   });
 
-  test('monitoring and cert-manager are there when asked for', async () => {
+  test('creates the objects for monitoring and cert-manager when enabled', async () => {
     const values = ['serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'dashboard.enabled=true'];
     const objects = documentsOf(
       await template(...values, 'webhook.certManager.enabled=true', 'prometheusRule.lagSeconds=3'),
@@ -222,14 +226,14 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(rules).not.toMatch(/LAG_SECONDS|NAMESPACE/);
     const deployment = JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'));
     expect(deployment).toContain('lapse-webhook');
-    // cert-manager writes the certificate; the process writes the path, and has no right to the certificate.
+    // cert-manager writes the certificate. The process writes the path, and has no right to the certificate.
     const roles = JSON.stringify(objects.filter(({ kind }) => /Role$/.test(kind ?? '')));
     expect(roles).not.toContain('"lapse-webhook"');
     expect(roles).toMatch(/"lapse-webhook-path"/);
     expect(roles).toMatch(/mutatingwebhookconfigurations/);
   });
 
-  test('client certificates of API servers are required when a ConfigMap brings their authority', async () => {
+  test('requires client certificates of API servers if a ConfigMap contains their CA', async () => {
     const objects = documentsOf(
       await template('webhook.clientCA.configMap=api-server-ca', 'webhook.clientCA.names={kube-apiserver}'),
     );

@@ -1,5 +1,5 @@
-// What the chart asks of the operator of Prometheus and of cert-manager, put before a real API server that knows their
-// kinds: taken word for word by strict validation, and by both Helms.
+// The chart's objects for the Prometheus Operator and cert-manager on a real API server with their CRDs: accepted
+// unchanged by strict validation, with both Helm versions.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterAll(() => bed?.stop());
 const MONITORED = ['serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'dashboard.enabled=true'];
 const CERTIFIED = ['webhook.certManager.enabled=true'];
 const CASES: [string, string[]][] = [
-  ['everything of theirs', [...MONITORED, ...CERTIFIED]],
+  ['all of their objects', [...MONITORED, ...CERTIFIED]],
   [
     'with labels and an issuer of the operator',
     [
@@ -45,7 +45,7 @@ const CASES: [string, string[]][] = [
 ];
 const flagsOf = (set: readonly string[]) => set.flatMap((one) => ['--set', one]);
 
-/** What strict validation says: nothing, or why not. */
+/** The error of strict validation, or undefined. */
 async function validated(object: object): Promise<void> {
   const file = join(bed.directory, 'strict.yaml');
   writeFileSync(file, stringify(object));
@@ -63,7 +63,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     return documentsOf(text).filter(({ kind }) => NEIGHBOUR_KINDS.includes(kind));
   };
 
-  test.each(CASES)('%s: taken as it is written', async (_, set) => {
+  test.each(CASES)('%s: accepted as written', async (_, set) => {
     const rendered = await theirs(set);
     expect(rendered.length).toBeGreaterThanOrEqual(3);
     for (const object of rendered) {
@@ -74,7 +74,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     }
   });
 
-  test('a word that they do not know is refused', async () => {
+  test('an unknown field is refused', async () => {
     for (const object of await theirs([...MONITORED, ...CERTIFIED])) {
       const spec = { ...(object.spec as object), wordOfNobody: true };
       await expect(validated({ ...object, spec })).rejects.toThrow(

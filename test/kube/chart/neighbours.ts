@@ -1,7 +1,7 @@
-// The kinds of others that the chart makes objects of: the operator of Prometheus and cert-manager, as far as the chart
-// speaks to them. Field by field after their API references; whatever is not said here is refused by strict validation, so
-// that a word of ours which they do not know is found out.
-// https://prometheus-operator.dev/docs/api-reference/api/, https://cert-manager.io/docs/reference/api-docs/
+// The third-party kinds that the chart creates objects of: those of the Prometheus Operator and cert-manager, with the
+// fields that the chart uses. Copied from their API references. Strict validation refuses any other field, so that a
+// wrong field of the chart is detected. https://prometheus-operator.dev/docs/api-reference/api/,
+// https://cert-manager.io/docs/reference/api-docs/
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';

@@ -13,7 +13,7 @@ const git = (repository: string, ...args: string[]) =>
     stdio: 'ignore',
   });
 
-/** A repository with a commit for each of these: with a chart, or without. */
+/** A repository with one commit for each entry: with a chart, or without. */
 function repositoryOf(...commits: ('chart' | 'none')[]): string {
   const repository = mkdtempSync(join(scratch, 'repository-'));
   git(repository, 'init');
@@ -43,14 +43,14 @@ test('the chart of the commit before', async () => {
 
 test.each([
   ['a first commit', () => repositoryOf('chart'), /first commit/],
-  ['a commit before without one', () => repositoryOf('none', 'chart'), /has no chart/],
+  ['a previous commit without a chart', () => repositoryOf('none', 'chart'), /has no chart/],
   ['a shallow clone', () => shallow(repositoryOf('chart', 'chart')), /--deepen=1/],
-])('%s is no mistake, also in CI', async (_, repository, reason) => {
+])('%s is not an error, also in CI', async (_, repository, reason) => {
   expect(await look(repository(), true)).toEqual({ none: expect.stringMatching(reason) });
 });
 
 test.each([['no repository at all', () => mkdtempSync(join(scratch, 'nothing-')), /no repository/]])(
-  '%s is said, and is a mistake in CI',
+  '%s is reported, and is an error in CI',
   async (_, repository, reason) => {
     const place = repository();
     expect(await look(place, false)).toEqual({ none: expect.stringMatching(reason) });

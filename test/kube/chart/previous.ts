@@ -1,4 +1,4 @@
-// The chart of the commit before this one, for upgrades and downgrades as people go through them.
+// The chart of the previous commit, for realistic upgrades and downgrades.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -9,18 +9,18 @@ const run = promisify(execFile);
 
 export type Previous =
   | { readonly chart: string }
-  /** Why there is none. */
+  /** Why it does not exist. */
   | { readonly none: string };
 
 export interface PreviousOptions {
   readonly repository: string;
-  /** Where it is written to. */
+  /** The target directory. */
   readonly directory: string;
-  /** Where nobody reads why a step was left out: then it must not be. */
+  /** In CI, where the reason of a skipped step goes unread, the step must not be skipped. */
   readonly isCI: boolean;
 }
 
-/** Throws in CI when the commit before should be here, and cannot be read. A shallow clone was asked for. */
+/** Throws in CI if the previous commit should exist and cannot be read. A shallow clone is intended. */
 export async function previousChart({ repository, directory, isCI }: PreviousOptions): Promise<Previous> {
   const git = async (...args: string[]) => (await run('git', ['-C', repository, ...args])).stdout;
   const lacking = (none: string): Previous => {
@@ -29,7 +29,7 @@ export async function previousChart({ repository, directory, isCI }: PreviousOpt
   };
   const head = await git('cat-file', 'commit', 'HEAD').catch(() => undefined);
   if (head === undefined) return lacking('this is no repository of git');
-  // A shallow clone hides parents from every command but this one.
+  // A shallow clone hides parents from every command except this one.
   const parent = /^parent ([0-9a-f]+)$/m.exec(head)?.[1];
   if (parent === undefined) return { none: 'this is the first commit' };
   const listed = await git('ls-tree', parent, 'config/chart').catch(() => undefined);

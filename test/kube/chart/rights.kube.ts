@@ -1,6 +1,5 @@
-// No right too many: every family runs with the roles that the chart gives it, and the audit log of the API server must
-// show each verb of each rule in use, and nothing refused. That none of them can be spared is shown, one by one, by
-// test/scenarios/rbac.
+// No unneeded rights: every family runs with the roles of the chart, and the audit log of the API server must show each
+// verb of each rule in use, and no refused request. test/scenarios/rbac shows, one by one, that each right is needed.
 
 import { readFileSync } from 'node:fs';
 import { buildInstallationAccess } from 'lapse/cli/manifests/access';
@@ -45,7 +44,7 @@ interface Asked {
   readonly code: number;
 }
 
-/** Every answered request of a user, impersonation included: who asks is who needs the right. */
+/** Every answered request of a user, impersonation included: the requesting user needs the right. */
 function audited(user: string): Asked[] {
   return readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
@@ -113,11 +112,11 @@ async function start(installation: Installation, port: number): Promise<LapsePro
   return lapse;
 }
 
-// Examples take a minute of real time to end; slow machines take longer.
+// Examples take a minute of real time; slow machines take longer.
 const patient = { timeout: 300_000, interval: 500 };
 
 describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (name, family) => {
-  test('uses every right that the chart gives it, and is refused nothing', async () => {
+  test('uses every right that the chart grants, and has no request refused', async () => {
     const installation = onlyOf(family);
     const { hands } = cluster;
     const { granted = [], before = [], play } = SCENARIOS[name] ?? {};
@@ -127,7 +126,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
     for (const object of [...access, ...hooks, ...before]) await hands.apply(object);
     const lapse = await start(installation, port);
     try {
-      // API servers take note of webhooks, and of their certificates, a moment later.
+      // API servers observe webhooks, and their certificates, a moment later.
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
       await vi.waitFor(async () => play?.({ bed, hands }), patient);
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
@@ -146,7 +145,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
   });
 });
 
-test('what every process has is used by some: Events, the lease, certificates, the key of authors', () => {
+test('the common rights are used by some family: Events, the lease, certificates, the author key', () => {
   const used = new Map<string, boolean>();
   for (const family of FAMILIES) {
     const installation = onlyOf(family);

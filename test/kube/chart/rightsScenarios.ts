@@ -1,4 +1,4 @@
-// What has to happen for a family to need each of its rights, where the examples do not make it happen.
+// The steps in which a family needs each of its rights, where the examples do not suffice.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Hands } from '@lapse/simulation/hands';
@@ -6,9 +6,9 @@ import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import type { Bed } from '../bed/bed.ts';
 
 export interface Scenario {
-  /** There before the process starts. */
+  /** Created before the process starts. */
   readonly before?: readonly KubeObject[];
-  /** What operators grant for the kinds that policies and captures are about: `deployments.apps`. */
+  /** What operators grant for the targets of policies and captures: `deployments.apps`. */
   readonly granted?: readonly string[];
   play?(world: World): Promise<void>;
 }
@@ -38,7 +38,7 @@ spec:
   mode: DryRun
 `;
 
-/** Somebody made it beforehand, and put nothing into it: the process fills it. */
+/** A user created it empty beforehand. The process fills it. */
 const EMPTY_CERTIFICATE = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -125,7 +125,7 @@ kind: ConfigMap
 metadata: { name: to-capture, namespace: default }
 ---${captureOf('for-the-keeper')}---${captureOf('for-the-ttl')}`;
 
-/** Sources that are not there, and a target that somebody else has: looked at past the cache before a request ends. */
+/** Missing sources, and a target that belongs to another controller: read live before a request fails. */
 const IMPOSSIBLE = `
 apiVersion: v1
 kind: PersistentVolumeClaim

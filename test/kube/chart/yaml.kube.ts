@@ -1,4 +1,4 @@
-// What the commands print as YAML is read by the real kubectl as it was meant.
+// The real kubectl reads the YAML output of the commands as intended.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const LINES = [
   '# a',
 ];
 
-test('texts are texts to kubectl, whatever they look like', async () => {
+test('strings stay strings for kubectl, whatever they look like', async () => {
   const data = Object.fromEntries([...WORDS, ...LINES].map((text, at) => [`key-${at}`, text]));
   const named = Object.fromEntries(WORDS.filter((word) => /^\w+$/.test(word)).map((word) => [word, word]));
   const map = (name: string, content: object) => ({

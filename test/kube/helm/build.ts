@@ -1,5 +1,5 @@
-// Helm 3 and Helm 4 themselves, built from their Go modules (v3 and v4 beside this file) into a cache directory outside the
-// repository, keyed by what they are made of.
+// Helm 3 and Helm 4, built from their Go modules (v3 and v4 beside this file) into a cache directory outside the
+// repository, keyed by their sources.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +15,7 @@ export type HelmMajor = 3 | 4;
 
 const sourceOf = (major: HelmMajor): string => join(import.meta.dirname, `v${major}`);
 
-/** The helm binary of this major version; builds it first (a minute, once per version) when it is nowhere. */
+/** The helm binary of this major version. Builds it first (a minute, once per version) if it does not exist. */
 export async function ensureHelm(major: HelmMajor): Promise<string> {
   const source = sourceOf(major);
   const hash = createHash('sha256');
@@ -52,11 +52,11 @@ async function build(major: HelmMajor, source: string, directory: string): Promi
 
 export interface Helm {
   readonly major: HelmMajor;
-  /** Runs helm as the admin and answers its standard output; throws when it fails. */
+  /** Runs helm as the admin and returns its standard output; throws if it fails. */
   run(...args: string[]): Promise<string>;
 }
 
-/** Helm with a home of its own in `directory`. */
+/** Helm with a separate home in `directory`. */
 export async function helmFor(
   major: HelmMajor,
   bed: { readonly kubeconfig: string; readonly directory: string },

@@ -1,15 +1,15 @@
-// A chart with everything that matters when a release is removed: kinds in and out of Helm's order, keep, Lists, hooks,
-// definitions, other namespaces; written to a directory, since Helm reads charts from there.
+// A chart with everything that matters in an uninstall: kinds in and out of Helm's order, keep, Lists, hooks, CRDs,
+// other namespaces. It is written to a directory, from which Helm reads charts.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Names of the custom kind differ per chart: definitions are cluster-wide. */
+/** Names of the custom kind differ per chart, because CRDs are cluster-wide. */
 export interface ChartOptions {
   readonly directory: string;
-  /** Part of the names of everything cluster-wide. */
+  /** Part of the names of all cluster-scoped objects. */
   readonly id: string;
-  /** Another namespace that exists. */
+  /** Another existing namespace. */
   readonly elsewhere: string;
 }
 

@@ -1,4 +1,4 @@
-// Cleaners on a real API server: its RBAC judges service accounts, its discovery knows the kinds, its watches wake.
+// Cleaners on a real API server, with its RBAC for service accounts, its discovery of kinds, and its watches.
 
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -60,7 +60,7 @@ describe('as the server sees it', () => {
     expect(table).toMatch(/c\s+360h\s+True\s+NotExpired\s+\d{4}-/);
   });
 
-  test('a change is seen within the second, and what is recorded is deleted', async () => {
+  test('a change triggers within a second, and the recorded objects are deleted', async () => {
     const ns = await namespace();
     await create(
       cluster.client,
@@ -84,7 +84,7 @@ describe('as the server sees it', () => {
     expect(await exists(ns, 'b')).toBe(true);
   });
 
-  test('a kind that is installed later is found', async () => {
+  test('a kind that is installed later is discovered', async () => {
     const ns = await namespace();
     await create(
       cluster.client,
@@ -138,7 +138,7 @@ describe('service accounts under real RBAC', () => {
     subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: ns }],
   });
 
-  test('without the right to delete nothing happens; with it, it does', async () => {
+  test('without the right to delete nothing is deleted; once granted, it is', async () => {
     const ns = await namespace();
     await create(
       cluster.client,
@@ -168,7 +168,7 @@ describe('service accounts under real RBAC', () => {
     await vi.waitFor(async () => expect(await reason(ns)).toBeUndefined(), patient);
   });
 
-  test('conditions see nothing that the account may not read', async () => {
+  test('conditions cannot read what the account may not read', async () => {
     const ns = await namespace();
     await create(
       cluster.client,

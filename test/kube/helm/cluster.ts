@@ -1,4 +1,4 @@
-// The Cleaner family against a real API server, put together as the command does, for one test file.
+// The Cleaner family against a real API server, composed as the command does, for one test file.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';
@@ -26,9 +26,9 @@ import type { Bed } from '../bed/bed.ts';
 
 export interface Cluster {
   readonly bed: Bed;
-  /** As the admin. */
+  /** Client of the admin. */
   readonly client: Client;
-  /** Starts Lapse's Cleaner; the answer stops it. */
+  /** Starts Lapse's Cleaner; the returned function stops it. */
   start(options?: { actAs?: 'author' | 'controller'; cleaner?: JsonObject }): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -97,12 +97,12 @@ async function start(
   };
 }
 
-/** Makes objects of any served kind. */
+/** Creates objects of any served kind. */
 export async function create(client: Client, ...objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const slash = object.apiVersion.indexOf('/');
     const group = slash < 0 ? '' : object.apiVersion.slice(0, slash);
-    // An API server tells of a new kind a moment after its definition is established.
+    // An API server lists a new kind a moment after its CRD is established.
     const kind = await vi.waitFor(() => findKind(client, group, object.kind), SOON);
     objectOf(await client.create(kind, object));
   }

@@ -1,5 +1,5 @@
-// Releases made by Helm 3 and Helm 4 themselves, uninstalled by a Cleaner and, beside it, by `helm uninstall`: what is left
-// must be the same, but for the differences named here.
+// Releases installed by Helm 3 and Helm 4, uninstalled by a Cleaner and, in parallel, by `helm uninstall`: the
+// remaining objects must be the same, except for the differences named here.
 
 import { join } from 'node:path';
 import { metadataOf } from '@lapse/kube/api/kind';
@@ -29,7 +29,7 @@ const cleaner = (namespace: string): Cleaner => ({
   spec: { ttl: '0s', helm: { release: 'shop', delete: true } },
 });
 
-/** A namespace of its own, another one beside it, and a release in it. */
+/** A separate namespace, another one beside it, and a release in it. */
 interface Site {
   readonly namespace: string;
   readonly elsewhere: string;
@@ -50,11 +50,11 @@ async function prepare(helm: Helm, id: string): Promise<Site> {
 const upgrade = ({ helm, chart, namespace }: Site, ...values: string[]) =>
   helm.run('upgrade', 'shop', chart, '-n', namespace, '--set', values.join(','));
 
-/** Helm 4 lists releases of every status without being told. */
+/** Helm 4 lists releases of every status by default. */
 const releases = ({ helm, namespace }: Site) =>
   helm.run('list', '-n', namespace, '--no-headers', ...(helm.major === 3 ? ['--all'] : []));
 
-/** What a person may have done to objects of a release since. */
+/** Changes that a user may have made to objects of a release. */
 async function tamper({ namespace }: Site): Promise<void> {
   await bed.kubectl('annotate', 'configmap', 'unstamped', '-n', namespace, 'meta.helm.sh/release-name-');
   await bed.kubectl('annotate', 'configmap', 'kept-live', '-n', namespace, 'helm.sh/resource-policy=keep');
@@ -62,7 +62,7 @@ async function tamper({ namespace }: Site): Promise<void> {
 
 const OWN = new Set(['configmaps/kube-root-ca.crt', 'serviceaccounts/default']);
 
-/** Everything that is left, in words that do not depend on the site. */
+/** All remaining objects, as text that does not depend on the site. */
 async function survivors({ namespace, elsewhere }: Site): Promise<string[]> {
   const left: string[] = [];
   const { client } = cluster;
@@ -104,7 +104,7 @@ async function withCleaner<T>(options: object, work: () => Promise<T>): Promise<
   }
 }
 
-/** Two equal sites; one is ours to uninstall, the other Helm's. */
+/** Two equal sites; the Cleaner uninstalls one, Helm the other. */
 async function pair(
   major: HelmMajor,
   id: string,
@@ -117,7 +117,7 @@ async function pair(
 const without = (from: readonly string[], ...some: string[]) => from.filter((one) => !some.includes(one));
 const plus = (from: readonly string[], ...some: string[]) => [...new Set([...from, ...some])].sort();
 
-/** What ours leaves and Helm's uninstall does not, and why. */
+/** What the Cleaner keeps and Helm deletes, and why. */
 const MORE_CAREFUL = {
   'configmaps/listed-kept': 'keep counts inside a List too',
   'configmaps/kept-live': 'keep counts on the live object too',
@@ -128,7 +128,7 @@ const NO_HOOKS = { helm: { hooks: 'skip' } };
 describe.each([3, 4] as const)('Helm %i', (major) => {
   const unstamped = major === 3 ? ['configmaps/unstamped'] : [];
 
-  test('several revisions: the same survivors', async () => {
+  test('several revisions: the same objects remain', async () => {
     const [ours, theirs] = await pair(major, 'revs');
     for (const site of [ours, theirs]) {
       await upgrade(site, 'count=3');
@@ -143,7 +143,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     const left = await survivors(theirs);
     expect(left).toContain('configmaps/kept');
     expect(left).toContain('customresourcedefinitions/gadgets.ID.example.com');
-    // Helm 4.3 leaves what it did not stamp, Helm 3 deletes it: then ours is the more careful one.
+    // Helm 4.3 keeps objects without its labels, Helm 3 deletes them. Compared with Helm 3 the Cleaner is more careful.
     expect(await survivors(ours)).toEqual(plus(left, ...Object.keys(MORE_CAREFUL), ...unstamped));
     expect((await releases(ours)).trim()).toBe('');
   });
@@ -176,7 +176,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
       expect(await helm.run('get', 'manifest', 'shop', '-n', namespace)).toContain('name: growing-1');
       await helm.run('uninstall', 'shop', '-n', namespace, '--no-hooks');
       expect((await releases(site)).trim()).toBe('');
-      // Started again, the Cleaner finds no record, and completes.
+      // After a restart the Cleaner finds no record, and completes.
       await withCleaner(NO_HOOKS, () =>
         vi.waitFor(async () => expect(await cluster.client.get(Cleaner, key)).toBeUndefined(), PATIENT),
       );
@@ -184,7 +184,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     },
   );
 
-  test('a failed upgrade: Helm leaves the objects of the revision before, ours does not', async () => {
+  test('a failed upgrade: Helm keeps the objects of the previous revision, the Cleaner deletes them', async () => {
     const [ours, theirs] = await pair(major, 'failed');
     for (const site of [ours, theirs])
       await expect(upgrade(site, 'old=false', 'broken=true')).rejects.toThrow();
@@ -198,7 +198,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     );
   });
 
-  test('a kind that is not served any more: Helm gives up once it has forgotten the kind, ours does not', async () => {
+  test('a kind that is no longer served: Helm fails once its cache has expired, the Cleaner does not', async () => {
     const [ours, theirs] = await pair(major, 'unserved');
     for (const { namespace } of [ours, theirs])
       await bed.kubectl('delete', 'crd', `gadgets.${namespace}.example.com`, '--wait=true');
@@ -214,7 +214,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(left).toEqual(plus(await survivors(theirs), 'configmaps/listed-kept'));
   });
 
-  test('hooks are run by default: the same survivors', async () => {
+  test('hooks run by default: the same objects remain', async () => {
     const [ours, theirs] = await pair(major, 'hooks');
     await withCleaner({}, () => cleaned(ours.namespace));
     await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace);
@@ -234,6 +234,6 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
   });
 });
 
-test('namespaces of other sites are there all the same', async () => {
+test('namespaces of other sites are kept', async () => {
   expect((await cluster.client.list(Namespace)).items.length).toBeGreaterThan(10);
 });

@@ -1,5 +1,5 @@
-// What a plan says goes along, beside what the real garbage collector takes: random graphs, of each of which up to three
-// objects are deleted at once, in any manner.
+// Compares the planned cascade with the real garbage collector: random graphs, of each of which up to three objects are
+// deleted at once, with any propagation policy.
 
 import { instant } from '@lapse/base/instant';
 import { type Random, seededRandom } from '@lapse/base/random';
@@ -20,7 +20,7 @@ const GRAPHS = Number(process.env.GRAPHS ?? 250);
 const MANNERS = ['', ':Foreground', ':Foreground', ':Orphan'];
 const cluster = realCluster('garbage-collector-controller');
 
-/** The collector takes half a minute to see kinds that are new, so only those that are built in. */
+/** The garbage collector takes half a minute to discover new kinds, so only built-in ones are used. */
 function drawGraph(random: Random): Graph {
   const { objects } = randomGraph(random);
   const builtIn = objects.map((line) => line.replace('widget:', 'secret:').replace('gadget:', ''));
@@ -42,7 +42,7 @@ async function existing(client: Client): Promise<Map<string, ObjectName>> {
 
 type Fate = 'goes' | 'perhaps';
 
-/** By name, what is said beforehand of everything that is not said to stay. */
+/** By name: the forecast for all objects that are not forecast to stay. */
 async function foreseen(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
   const served = await client.discovery.all();
   const ownership = await readOwnership({
@@ -68,7 +68,7 @@ async function foreseen(client: Client, graphs: readonly Graph[]): Promise<Map<s
 const nameIn = (line: string): string => /^(?:other\/)?(?:\w+:)?(\w)/.exec(line)![1]!;
 const isEnding = (line: string): boolean => line.endsWith(' ending');
 
-test('what is said to go goes, what is said to stay stays, and perhaps is rare', async () => {
+test('objects are deleted and kept as forecast, and uncertain forecasts are rare', async () => {
   const random = seededRandom(SEED);
   const graphs = Array.from({ length: GRAPHS }, () => drawGraph(random));
   const bench = new Bench(cluster.client);

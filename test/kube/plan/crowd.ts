@@ -1,4 +1,4 @@
-// A hundred thousand finished Jobs, and Pods of some of them, as a cluster that nobody cleans has them.
+// A hundred thousand finished Jobs, and Pods of some of them, as in a cluster without cleanup.
 
 import type { Bed } from '../bed/bed.ts';
 
@@ -10,7 +10,7 @@ const timeText = (at: number): string => new Date(at).toISOString().replace(/\.\
 const uidOf = (kind: number, i: number): string =>
   `0000000${kind}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
 
-/** Finished during the last hour; the TTLs reach over the next ten days. */
+/** Finished during the last hour; the TTLs range over the next ten days. */
 export const ttlOf = (i: number): number => 3600 + (i % 240) * 3600;
 export const finishedAt = (i: number, now: number): number =>
   Math.floor((now - (i % 3600) * 1000) / 1000) * 1000;

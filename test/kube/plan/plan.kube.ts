@@ -1,5 +1,5 @@
-// `lapse plan` on a real API server with a hundred thousand Jobs: it says when each of them ends, what goes with it, in
-// bounded memory, and it never asks for anything but to read.
+// `lapse plan` on a real API server with a hundred thousand Jobs: it prints when each of them expires and what is
+// deleted with it, in bounded memory, with read requests only.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,10 +9,13 @@ import { type PlanRun, runPlan } from './process.ts';
 
 const JOBS = 100_000;
 const DAYS = 7;
-/** Most memory of the objects of the process, and of the whole process. */
+/** Maximum heap of the process, and maximum memory of the whole process. */
 const HEAP_MB = 200;
 const MOST_MB = 500;
-/** The promise is ten seconds, and is measured by bench/plan; processors differ, and busy ones share their caches. */
+/**
+ * The documented limit is ten seconds, measured by bench/plan. This bound is larger, because processors differ and busy
+ * ones share their caches.
+ */
 const MOST_CPU_SECONDS = 25;
 
 interface PlannedEnd {
@@ -46,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed?.stop());
 
-test('every Job ends when its TTL says so; those beyond the horizon are counted', () => {
+test('every Job is deleted when its TTL expires; those beyond the horizon are counted', () => {
   expect(run.code).toBe(0);
   const until = Date.parse(plan.made) + DAYS * 86_400_000;
   const endOf = (i: number) => finishedAt(i, planted) + ttlOf(i) * 1000;
@@ -65,7 +68,7 @@ test('the Job that opted out is held', () => {
   expect(plan.held).toMatchObject([{ object: { name: jobName(7) }, because: 'opted out' }]);
 });
 
-test('Pods go with their Jobs', () => {
+test('Pods are deleted with their Jobs', () => {
   const takes = plan.ends.filter(({ takes: all }) => all.length > 0);
   const planned = new Set(plan.ends.map(({ object }) => object.name));
   const owners = Array.from({ length: JOBS / PODS_PER }, (_, i) => jobName(i * PODS_PER));
@@ -77,14 +80,14 @@ test('Pods go with their Jobs', () => {
   ).toBe(true);
 });
 
-// How long it takes by the clock depends on who else is at work here; what it costs hardly does.
+// Wall-clock time depends on the load of the machine; CPU time hardly does.
 test('memory and work are bounded', () => {
   expect(run.peak).toBeLessThan(MOST_MB * 2 ** 20);
   expect(run.cpuSeconds).toBeGreaterThan(0.5);
   expect(run.cpuSeconds).toBeLessThan(MOST_CPU_SECONDS);
 });
 
-test('it says what it reads while it reads', () => {
+test('prints what it reads while it reads', () => {
   // A slow API server adds a line about waiting for its first answer.
   const lines = run.stderr.split('\n').filter((line) => line && !line.includes('waiting for an answer'));
   expect(lines.length).toBeGreaterThanOrEqual(JOBS / 20_000);
@@ -92,7 +95,7 @@ test('it says what it reads while it reads', () => {
   expect(Number(/\d+/.exec(lines.at(-1)!)![0])).toBeGreaterThanOrEqual(JOBS - 10_000);
 });
 
-test('it only reads: no other verb, not even as a dry run', () => {
+test('only reads: no other verb, not even as a dry run', () => {
   const requests = readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"userAgent":"lapse/'))

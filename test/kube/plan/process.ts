@@ -1,4 +1,4 @@
-// `lapse plan` as a process: what it says, how long it took, and the most memory it ever had.
+// `lapse plan` as a process: its output, its duration, and its peak memory.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,11 +13,11 @@ export interface PlanRun {
   /** Bytes. */
   readonly peak: number;
   readonly seconds: number;
-  /** Of processors: what it costs, however busy the machine is. Looked at now and then, so a little less than it was. */
+  /** CPU time, independent of the load of the machine. Sampled from time to time, so slightly too low. */
   readonly cpuSeconds: number;
 }
 
-/** `heap`: the most memory its objects may take, in megabytes. */
+/** `heap`: the heap limit in megabytes. */
 export async function runPlan(args: readonly string[], kubeconfig: string, heap?: number): Promise<PlanRun> {
   const options = heap === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` };
   const began = performance.now();
@@ -47,7 +47,7 @@ export async function runPlan(args: readonly string[], kubeconfig: string, heap?
   };
 }
 
-/** bin/lapse becomes the process itself, so its id is the right one. */
+/** bin/lapse execs the process, so its id is the right one. */
 function peakOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -59,7 +59,7 @@ function peakOf(pid: number): number {
 
 const TICKS_PER_SECOND = 100;
 
-/** In its own code and in the kernel: the 14th and 15th field; the second is its name, in parentheses. */
+/** User and kernel time: the 14th and 15th field; the second is the process name, in parentheses. */
 function cpuOf(pid: number): number {
   try {
     const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');

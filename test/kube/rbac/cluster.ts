@@ -1,5 +1,5 @@
-// A cluster for families under service accounts of their own: their kinds, the namespace of the process, and stand-ins for
-// what the examples need of a cluster and a bare API server lacks.
+// A cluster for families under separate service accounts: their kinds, the namespace of the process, and simulated
+// controllers that the examples need and a bare API server lacks.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,14 +30,14 @@ export interface Place {
 }
 
 export interface FamilyCluster {
-  /** Of the administrator. */
+  /** Client of the administrator. */
   readonly hands: Hands;
   clientOf(token: string): Client;
   /** A token of a service account; `namespace` is that of the process by default. */
   tokenOf(account: string, namespace?: string): Promise<string>;
-  /** `lapse run` with these flags, as this service account. Requests that ended a second ago are old enough. */
+  /** `lapse run` with these flags, as this service account. Requests that completed a second ago are old enough. */
   run(account: string, token: string, flags: readonly string[]): LapseProcess;
-  /** Ends what `run` started. */
+  /** Stops what `run` started. */
   endProcesses(): Promise<void>;
   close(): Promise<void>;
 }

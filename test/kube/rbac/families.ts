@@ -1,6 +1,6 @@
-// Every family under a service account of its own, on a server with RBAC, with the role that is made from its declaration
-// and nothing else: it starts, works on the examples, is refused nothing it needs, and everything else. The same tests for
-// every server that has RBAC.
+// Every family under a separate service account, on a server with RBAC, with exactly the role generated from its
+// declaration: it starts, works on the examples, has no needed request refused, and every other request is refused. The
+// same tests for every server with RBAC.
 
 import { get } from 'node:http';
 import { partsOf } from 'lapse/cli/manifests/needs';
@@ -18,9 +18,9 @@ export interface Audited {
   readonly code: number;
 }
 
-/** A server with RBAC that says what it was asked. */
+/** A server with RBAC that records its requests. */
 export interface RbacServer extends Place {
-  /** Every answered request of a user, who has this token. */
+  /** Every answered request of the user with this token. */
   audited(user: string, token: string): Audited[];
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ const read = (url: string) =>
     }).on('error', reject);
   });
 
-/** What a family may not have to do, whatever it does. */
+/** Requests that no family may send. */
 const OUTSIDE = [
   ['POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', 'ClusterRole'],
   ['POST', '/api/v1/nodes', 'Node'],
@@ -75,7 +75,7 @@ export function describeFamilies(start: () => Promise<RbacServer>): void {
       for (const controller of parts.controllers)
         await lapse.says(new RegExp(`"controller started".*"${controller.name}"`));
 
-      // Something to do: an example that this cluster cannot take is of no interest here.
+      // Something to do. An example that this cluster refuses does not matter here.
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
       const asked = () => server.audited(`system:serviceaccount:${NAMESPACE}:${name}`, token);
       const work = () => asked().filter(({ verb, resource, code }) => code < 300 && isWork(verb, resource));

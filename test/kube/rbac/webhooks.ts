@@ -20,7 +20,7 @@ export function localWebhooks(installation: Installation, port: number): KubeObj
     });
 }
 
-/** The flags with which a process answers them. */
+/** The flags with which a process serves them. */
 export const webhookFlags = ({ name }: Installation, port: number): string[] => [
   `--webhook-port=127.0.0.1:${port}`,
   `--webhook-secret=${name}-webhook`,

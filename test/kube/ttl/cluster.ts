@@ -1,5 +1,5 @@
-// For the TTL tests on a real Kubernetes: an account that may do what the controllers declare and nothing else, `lapse
-// run` processes that use it, and finished Jobs and Pods as their controllers would leave them.
+// For the TTL tests on a real Kubernetes: an account with exactly the declared rights, `lapse run` processes that use
+// it, and finished Jobs and Pods as their controllers leave them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export function adminOf(bed: Bed): { client: Client; close: () => Promise<void> 
   return { client, close: () => transport.close() };
 }
 
-/** What the family declares, word for word, and what every process needs: its lease, and Events. */
+/** The declared rights of the family, unchanged, and those of every process: its lease, and Events. */
 function rulesOf(): { apiGroups: string[]; resources: string[]; verbs: string[] }[] {
   const services = {
     clock: realClock,
@@ -191,14 +191,14 @@ interface Audited {
   readonly requestReceivedTimestamp: string;
 }
 
-/** Every request that was answered. */
+/** All answered requests. */
 export const auditedIn = (bed: Bed): Audited[] =>
   readFileSync(bed.auditLogFile!, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"stage":"ResponseComplete"'))
     .map((line) => JSON.parse(line) as Audited);
 
-/** Deletions of ours that were carried out, of objects whose names begin so. */
+/** Executed deletions by Lapse of objects whose names have this prefix. */
 export const deletionsIn = (bed: Bed, prefix: string): Audited[] =>
   auditedIn(bed).filter(
     ({ verb, user, objectRef, responseStatus }) =>
@@ -208,30 +208,31 @@ export const deletionsIn = (bed: Bed, prefix: string): Audited[] =>
       responseStatus!.code < 300,
   );
 
-/** Names of the objects that begin so and were deleted: by us, and by others only. */
+/** Names with this prefix of deleted objects: by Lapse, and by others only. */
 export function deletersIn(bed: Bed, prefix: string): { readonly ours: string[]; readonly others: string[] } {
   const deleted = auditedIn(bed).filter(
     ({ verb, objectRef, responseStatus }) =>
       verb === 'delete' && objectRef?.name?.startsWith(prefix) && responseStatus!.code < 300,
   );
   const names = new Set(deleted.map(({ objectRef }) => objectRef!.name!));
-  // Ours name the version they were decided on: one that was accepted came first, whoever else asked as well.
+  // Deletions by Lapse name the resourceVersion of the decision: an accepted one was the first, whichever other client
+  // sent one too.
   const ours = new Set(
     deleted.filter(({ user }) => user.username === ACCOUNT).map(({ objectRef }) => objectRef!.name!),
   );
   return { ours: [...ours], others: [...names].filter((name) => !ours.has(name)) };
 }
 
-/** On a port of its choice. */
+/** On a port chosen by the system. */
 export const SERVING_METRICS = '--metrics-bind-address=127.0.0.1:0';
 
-/** What a process that serves its metrics tells now. */
+/** The current metrics of a process that serves them. */
 export async function metricsOf(process: LapseProcess): Promise<string> {
   const [, port] = await process.says(/"serving \/healthz.*"port":(\d+)/);
   return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
-/** The series that match, added up; none is zero. */
+/** The sum of the matching series; zero if there are none. */
 export const sumOf = (metrics: string, series: RegExp): number =>
   metrics
     .split('\n')

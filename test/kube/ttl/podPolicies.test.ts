@@ -1,5 +1,5 @@
-// The admission policies for Pods with a TTL on the embedded server; ttl-after-finished.kube.ts plays the same table on a
-// real one.
+// The admission policies for Pods with a TTL on the embedded server. podPolicies.kube.ts runs the same table on a real
+// one.
 
 import { expect, test } from 'vitest';
 import { startEmbedded } from '../../conformance/embeddedTarget.ts';

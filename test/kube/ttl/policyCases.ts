@@ -1,4 +1,4 @@
-// What the admission policies for Pods with a TTL refuse and admit: one table, played on the embedded server and on a real
+// What the admission policies for Pods with a TTL refuse and admit: one table, run on the embedded server and on a real
 // one.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +11,7 @@ const ASKS = { [TTL]: '60' };
 const NAMESPACE = 'pod-policies';
 const LABELS = { app: 'x' };
 
-/** A kind that the policies are for. */
+/** A kind that the policies match. */
 interface Subject {
   readonly kind: string;
   readonly apiVersion: string;
@@ -20,7 +20,7 @@ interface Subject {
   readonly path: readonly string[];
   readonly message: string;
   spec(template: JsonObject): JsonObject;
-  /** A controller makes such objects of templates. */
+  /** A controller creates such objects from templates. */
   readonly isMade: boolean;
 }
 
@@ -75,7 +75,7 @@ const SUBJECTS: readonly Subject[] = [
 interface Row {
   readonly name: string;
   readonly subject: Subject;
-  /** There before the policies; the change is a merge patch to it. */
+  /** Created before the policies; the change is a merge patch to it. */
   readonly before?: JsonObject;
   readonly sent: JsonObject;
   readonly refused: boolean;
@@ -172,7 +172,7 @@ async function play(ask: Ask, { subject, before, sent }: Row): Promise<string> {
   return message.replace(/^.* denied request: /, '');
 }
 
-/** Makes what was there before, installs the policies, waits until they are enforced, and plays every row. */
+/** Creates the existing objects, installs the policies, waits until they are enforced, and runs every row. */
 export async function playPodPolicies(ask: Ask): Promise<Outcomes> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
   await ask('POST', '/api/v1/namespaces', namespace);
@@ -193,7 +193,7 @@ export async function playPodPolicies(ask: Ask): Promise<Outcomes> {
   return outcomes;
 }
 
-/** The last policy is enforced when it refuses a Pod; the others came before it. */
+/** The last policy is enforced when it refuses a Pod; the others were created before it. */
 async function untilEnforced(ask: Ask): Promise<void> {
   const probe = ROWS.find(({ name, refused }) => refused && name.startsWith('Pod:'))!;
   for (let i = 0; i < 200; i++) {

@@ -1,5 +1,5 @@
-// Jobs and Pods that end, on a real API server with the real garbage collector: `lapse run` as processes, under an
-// account that may do what the controllers declare and nothing else.
+// Finished Jobs and Pods on a real API server with the real garbage collector: `lapse run` as processes, under an
+// account with exactly the declared rights.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ import {
   time,
 } from './cluster.ts';
 
-/** Requests of one process without an answer, at most. */
+/** Maximum number of unanswered requests of one process. */
 const IN_FLIGHT = 32;
 const COUNTED = /^lapse_ttl_deleted_total\{kind="Job",.*outcome="(deleted|terminating)"/;
 const RIVALS = /^lapse_ttl_rival_deletions_total\{kind="Job"/;
@@ -68,7 +68,7 @@ afterAll(async () => {
 });
 
 describe('Jobs, with two replicas', () => {
-  test('end on time, edited both ways, with their Pods', async () => {
+  test('are deleted on time, with TTLs edited both ways, with their Pods', async () => {
     const owned = await createJob(client, 'foreground', 3);
     const owner = {
       apiVersion: 'batch/v1',
@@ -105,7 +105,7 @@ describe('Jobs, with two replicas', () => {
     for (const name of ['extended', 'cleared', 'opted-out', 'unfinished']) await exists(name);
   }, 45_000);
 
-  test('never early: by the clock of the API server, from the whole second of the finish', async () => {
+  test('are never deleted early: by the clock of the API server, from the whole second of the finish', async () => {
     const second = thisSecond() + 1;
     const names = [1, 2, 3].map((ttl) => `exact-${ttl}`);
     for (const [i, name] of names.entries()) {
@@ -121,7 +121,7 @@ describe('Jobs, with two replicas', () => {
     }
   });
 
-  test('kill −9 of the leader in the middle of a burst: all go, each by one request', async () => {
+  test('kill -9 of the leader during a burst: all are deleted, each by one request', async () => {
     const names = Array.from({ length: 150 }, (_, i) => `burst-${i}`);
     await Promise.all(names.map((name) => createJob(client, name, 1)));
     const finish = Promise.all(names.map((name) => finishJob(client, name)));
@@ -129,7 +129,7 @@ describe('Jobs, with two replicas', () => {
       timeout: 10_000,
       interval: 5,
     });
-    // Whoever leads is killed; which of the two that is, is no matter to the promise.
+    // The leader is killed. The guarantee does not depend on which of the two it is.
     const leaders = processes.slice(0, 2).filter(({ out }) => out.includes('controller started'));
     expect(leaders).toHaveLength(1);
     for (const leader of leaders) void leader.end('SIGKILL');
@@ -142,15 +142,15 @@ describe('Jobs, with two replicas', () => {
     const perName = new Map<string, number>();
     for (const { objectRef } of deletesOf('burst-'))
       perName.set(objectRef!.name!, (perName.get(objectRef!.name!) ?? 0) + 1);
-    // What was under way when its sender died may have been carried out without an answer to anybody.
+    // Requests in progress when the sender died may have been executed without an answer.
     expect(perName.size).toBeGreaterThanOrEqual(names.length - IN_FLIGHT);
-    // It may be repeated; nothing else is.
+    // These may be repeated; no others are.
     expect([...perName.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(IN_FLIGHT);
   }, 60_000);
 });
 
 describe('Pods', () => {
-  test('end by each way of knowing when they finished; others stay', async () => {
+  test('are deleted by each way of finding their finish time; others are kept', async () => {
     const asks = { metadata: { annotations: { [TTL]: '2' } } };
     const second = thisSecond();
     const ended = (name: string, finishedAt: string | null) => ({
@@ -209,7 +209,7 @@ describe('Pods', () => {
   }, 30_000);
 });
 
-test('nothing was refused to the account: what is declared is what is used', () => {
+test('no request of the account was refused: the declared rights suffice', () => {
   const refused = audited().filter(
     ({ user, responseStatus }) => user.username === ACCOUNT && responseStatus!.code === 403,
   );
@@ -217,7 +217,7 @@ test('nothing was refused to the account: what is declared is what is used', () 
   expect(refused.filter(({ objectRef }) => !known.has(objectRef?.resource ?? ''))).toEqual([]);
 });
 
-describe('beside the incumbent', () => {
+describe('beside the ttl-after-finished controller of Kubernetes', () => {
   let incumbent: Supervised;
   beforeAll(async () => {
     await Promise.all(processes.map((process) => process.end('SIGKILL')));
@@ -237,7 +237,7 @@ describe('beside the incumbent', () => {
   });
   afterAll(() => incumbent?.kill());
 
-  test('a dry run says who else is at work', async () => {
+  test('a dry run reports the competing controller', async () => {
     const dry = start('--dry-run', '--leader-elect=false');
     await dry.says(/controller started/);
     const names = ['a', 'b', 'c', 'd'].map((letter) => `beside-${letter}`);
@@ -247,7 +247,7 @@ describe('beside the incumbent', () => {
     await dry.end('SIGKILL');
   }, 60_000);
 
-  test('everything goes, each counted by whoever deleted it, and nothing fails', async () => {
+  test('everything is deleted, each deletion is counted by the controller that made it, and nothing fails', async () => {
     const both = start('--leader-elect=false', SERVING_METRICS);
     await both.says(/controller started/);
     const names = Array.from({ length: 12 }, (_, i) => `both-${i}`);

@@ -1,4 +1,4 @@
-// Attacks on authors: to have a spec carried out with the rights of another user.
+// Attacks on authors: to have a spec executed with the rights of another user.
 
 import { hours, parseTime, plus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';

@@ -43,7 +43,7 @@ const REVIEWS = [
   ['cleaner', 'cleaners'],
 ] as const;
 
-/** The paths that the configurations contain; only the administrator can read them. */
+/** The paths in the configurations; only the administrator can read them. */
 async function secretPaths({ hands }: AttackCluster): Promise<string[]> {
   const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'];
   const found = await Promise.all(kinds.map((kind) => hands.get(`${kind}/lapse`)));
@@ -62,7 +62,7 @@ const signingOracle: Attack = {
         const answer = await post(`${cluster.webhookUrl}${path}`, forgedReview(resource));
         expect(answer, path).toEqual({ status: 404, text: 'not found\n' });
       }
-    // The same review is answered behind the secret: the refusals above are not for another reason.
+    // The same review is answered with the secret path, so the refusals above have no other reason.
     const [secret] = await secretPaths(cluster);
     const url = `${cluster.webhookUrl}/review/${secret}/ttl-policy-author`;
     expect((await post(url, forgedReview('ttlpolicies'))).status).toBe(200);

@@ -14,7 +14,7 @@ import { expect } from 'vitest';
 import type { Attack } from '../attack.ts';
 import { hostileInput } from '../hostileInputs.ts';
 
-/** What Lapse makes of a hostile input. */
+/** What Lapse returns for this hostile input. */
 const outcomeOf = async <T>(name: string): Promise<T> => (await hostileInput(name).prepare()()) as T;
 
 const AUTHOR = 'a user who may create Cleaners or TTL policies in a namespace';

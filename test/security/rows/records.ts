@@ -49,7 +49,7 @@ async function forgeRecord(cluster: AttackCluster): Promise<void> {
     { type: 'merge', patch: { status: { deletion } } },
     { subresource: 'status' },
   );
-  // The record is of an older generation now, and the controller reconciles.
+  // The record has an older generation now, and the controller reconciles.
   await mallory.client.patch(Cleaner, key, { type: 'merge', patch: { spec: { ttl: '1001h' } } });
   await vi.waitFor(async () => {
     const { items } = await cluster.admin.list(KubeEvent, { namespace });
@@ -62,7 +62,7 @@ async function forgeRecord(cluster: AttackCluster): Promise<void> {
   expect(await cluster.admin.get(ConfigMap, { namespace, name: 'foreign' })).toBeDefined();
 }
 
-/** What the token of a default installation allows. */
+/** The rights of the token of a default installation. */
 async function useStolenToken(cluster: AttackCluster): Promise<void> {
   const namespace = await cluster.namespace('stolen-token');
   const lapse = accountSubject({ namespace: 'lapse-system', name: 'lapse' });
