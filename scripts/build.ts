@@ -1,4 +1,4 @@
-// npm run build: compiles the packages to dist, what the published package runs: JavaScript in few files (join.ts), a
+// npm run build: compiles the packages to dist, which the published package runs: JavaScript in few files (join.ts), a
 // declaration for each source, data. Imports of workspace packages become relative paths.
 
 import { execFileSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { dirname, join, relative } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const PACKAGES = join(root, 'packages');
 
-/** Data that the program reads; what tests compare with is elsewhere. */
+/** Data that the program reads, without test fixtures. */
 const DATA = /^[^/]+\/src\/(.*\/)?data\/[^/]+\.json$/;
 
 /** Writes JavaScript, declarations and data files to `dist`, which is emptied first. */
@@ -27,7 +27,7 @@ const run = (script: string, ...args: string[]): void => {
   execFileSync(process.execPath, [script, ...args], { stdio: 'inherit' });
 };
 
-/** One file for each source, as it is laid out in packages. */
+/** One file for each source, in the layout of packages. */
 function compileModules(directory: string): void {
   run(join(root, 'node_modules/.bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', directory);
   for (const file of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
@@ -42,7 +42,7 @@ function compileModules(directory: string): void {
 
 const IMPORT = /(\b(?:from|import)\s*\(?\s*)(['"])((?:@lapse\/|#)[\w./-]+)\2/g;
 
-/** `file` (below packages) with the paths of modules instead of their names. Pure. */
+/** `file` (below packages) with paths of modules instead of their names. Pure. */
 export function relativeImports(file: string, text: string): string {
   return text.replace(IMPORT, (_, before: string, quote: string, specifier: string) => {
     const path = relative(dirname(file), modulePath(file, specifier));

@@ -1,5 +1,5 @@
-// node scripts/bundle.ts DIR: what goes into the image, as a plain directory: the published package and the dependencies it
-// needs at run time, exactly those of the lock file. The same sources give the same bytes.
+// node scripts/bundle.ts DIR: the contents of the image as a plain directory: the published package and its run-time
+// dependencies, exactly those of the lock file. The same sources give the same bytes.
 
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface Locked {
   readonly link?: boolean;
 }
 
-/** Where the packages are that are needed at run time, relative to the repository. Pure. */
+/** Paths of the packages that are needed at run time, relative to the repository. Pure. */
 export function neededAtRunTime(packages: Readonly<Record<string, Locked>>): string[] {
   return Object.entries(packages)
     .filter(([path]) => path.startsWith('node_modules/'))

@@ -1,4 +1,4 @@
-// The chart says what the program says: generated files are up to date, and metrics in alerts and on the dashboard exist.
+// The chart agrees with the program: generated files are up to date, and metrics in alerts and on the dashboard exist.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ describe('generated files (node scripts/chart.ts writes them)', () => {
     expect(read(path)).toBe(files.get(path));
   });
 
-  test('no definition is left of a kind that is gone', () => {
+  test('no CRD of a removed kind is left', () => {
     expect(definitionFiles(CHART).filter((path) => !files.has(path))).toEqual([]);
   });
 });
@@ -36,7 +36,7 @@ function metricsIn(expression: string): string[] {
   );
 }
 
-/** Those that are chosen, and those that are summed up by. */
+/** Labels of selectors, and labels of aggregations. */
 const labelsIn = (expression: string): string[] => [
   ...[...expression.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner]) =>
     [...inner!.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!),
@@ -47,7 +47,7 @@ const labelsIn = (expression: string): string[] => [
 ];
 const OF_THE_SCRAPE = ['namespace', 'pod', 'container', 'le'];
 
-/** Of kube-state-metrics. */
+/** Metrics of kube-state-metrics. */
 const NOT_OURS = new Set(['kube_pod_container_status_restarts_total']);
 
 describe('metrics', () => {
@@ -61,7 +61,7 @@ describe('metrics', () => {
     ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ who: title, expr }))),
   ];
 
-  test('every name in alerts and on the dashboard is one that the program has', async () => {
+  test('every name in alerts and on the dashboard is a metric of the program', async () => {
     const known = new Set((await metricsOfProcess()).map(({ name }) => name));
     expect(known.size).toBeGreaterThan(30);
     const unknown = asked.flatMap(({ who, expr }) => {
@@ -72,7 +72,7 @@ describe('metrics', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('every label in alerts and on the dashboard is one that its metric has', async () => {
+  test('every label in alerts and on the dashboard is a label of its metric', async () => {
     const registered = [
       vi.spyOn(Registry.prototype, 'counter'),
       vi.spyOn(Registry.prototype, 'gauge'),
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('every alert says what to think of it', () => {
+  test('every alert has a description', () => {
     for (const alert of alerts)
       expect(alert).toMatchObject({
         labels: { severity: expect.stringMatching(/^(warning|critical)$/) },

@@ -1,5 +1,6 @@
-// node scripts/chart.ts: writes the parts of config/chart that come from the program: its version, what each family
-// needs, the definitions of our kinds, the dashboard, and what values may say about gates and configuration. chart.check.ts fails when what is there is not what this says.
+// node scripts/chart.ts: writes the generated parts of config/chart: the version, the requirements of each family, the
+// CRDs, the dashboard, and the schema of feature gates and configuration in the values. chart.check.ts fails if they
+// are out of date.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +31,7 @@ function chartYaml(): string {
   });
 }
 
-/** Helm would delete a definition with everything of its kind; ours stay. */
+/** Helm would delete a CRD with all of its objects, so the CRDs of Lapse are kept. */
 const kept = (crd: object & { metadata: object }) => ({
   ...crd,
   metadata: { ...crd.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
@@ -61,7 +62,7 @@ export function chartFiles(): Map<string, string> {
   ]);
 }
 
-/** Definitions that are there, by path; one that no family has any more is a leftover. */
+/** Existing CRDs, by path; one that belongs to no family any more is a leftover. */
 export const definitionFiles = (chart: string): string[] =>
   readdirSync(join(chart, CRDS)).map((name) => `${CRDS}/${name}`);
 

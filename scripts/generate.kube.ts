@@ -1,4 +1,4 @@
-// The data files in the repository are what the generators make of the pinned Kubernetes version, to the byte.
+// The data files in the repository equal the output of the generators for the pinned Kubernetes version, byte for byte.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

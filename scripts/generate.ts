@@ -1,6 +1,6 @@
-// Regenerates every data file that comes from Kubernetes itself: `npm run generate` starts the test bed, asks its
-// kube-apiserver and its Go sources, and rewrites packages/apiserver/src/schema/data and packages/apiserver/src/data. With a directory as argument
-// the files go there instead (the drift test compares).
+// Regenerates every data file that is derived from Kubernetes: `npm run generate` starts the test bed, reads its
+// kube-apiserver and its Go sources, and rewrites packages/apiserver/src/schema/data and packages/apiserver/src/data.
+// With a directory as argument the files are written there instead (for the drift test).
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { generateTypes } from './generate/types.ts';
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Writes all generated files below `root` and answers their paths relative to it. */
+/** Writes all generated files below `root` and returns their paths relative to it. */
 export async function generate(root: string): Promise<string[]> {
   const written: string[] = [];
   const write = (path: string, text: string) => {

@@ -1,26 +1,26 @@
 // node scripts/join.ts FROM TO: joins compiled modules into few files. A server of the published program starts with 24
-// files of ours instead of 445, in half the time. A public export shares its modules with the program: they are in files
-// of their own that both import, so there is never a second copy.
+// files of Lapse instead of 445, in half the time. A public export shares its modules with the program: they are in
+// separate files that both import, so there is never a second copy.
 
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 import { publicExports } from './manifests.ts';
 
-/** Where joined modules are; one level deep, so that each knows the way to where it came from. */
+/** The folder of joined modules; one level deep, so that each can resolve its original location. */
 const SHARED = 'shared';
 
-/** Found by their path: the one is started in a thread, the others are put into a page as they are. */
+/** Loaded by path: one is started in a thread, the others are embedded into a page unchanged. */
 const WORKER = 'apiserver/src/store/sqliteWorker';
 const PAGE = /^lapse\/src\/console\/browser\//;
 
-/** What starts or is imported by name: the program, and the public exports. */
+/** Entry points: the program, and the public exports. */
 function entries(): string[] {
   const modules = Object.values(publicExports()).filter((path) => path.endsWith('.ts'));
   return ['lapse/src/cli/main', WORKER, ...modules.map((path) => join('lapse', path.replace(/\.ts$/, '')))];
 }
 
-/** A module that reads what lies beside it still finds it there. */
+/** A module that reads files beside it still finds them there. */
 const atHome = (from: string): Plugin => ({
   name: 'at-home',
   transform: (code, id) => {
@@ -34,7 +34,7 @@ export async function joinModules(from: string, to: string): Promise<void> {
     cwd: from,
     input: Object.fromEntries(entries().map((name) => [name, join(from, `${name}.js`)])),
     platform: 'node',
-    // Other people's packages stay where npm puts them.
+    // Third-party packages stay where npm installs them.
     external: (id) => !/^[./]/.test(id),
     plugins: [atHome(from)],
   });

@@ -1,17 +1,17 @@
-// Links of pages that are published: those to files that stay at home would lead nowhere, and become plain text.
+// Links of published pages: links to files that are not published become plain text.
 
 import { dirname, join, normalize } from 'node:path';
 
-/** `[text](target#part)`, an image too; the text may have brackets of its own. */
+/** `[text](target#part)`, also an image; the text may contain brackets. */
 const INLINE = /!?\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g;
 const DEFINITION = /^\[([\w-]+)\]: (\S+)\n/gm;
 const REFERENCE = /\[((?:[^[\]]|\[[^\]]*\])*)\]\[([\w-]+)\]/g;
-/** Programs have brackets, too. */
+/** Code has brackets, too. */
 const FENCED = /^(```[\s\S]*?^```$)/m;
 
 const isElsewhere = (target: string): boolean => /^(https?:|mailto:)/.test(target);
 
-/** Where links of this page lead to that are not addresses of the web, from the root. */
+/** Targets of the links of this page that are not web addresses, from the root. */
 export function targetsOf(page: string, text: string): string[] {
   const prose = text.split(FENCED).filter((_, at) => at % 2 === 0);
   const inline = prose.flatMap((part) => [...part.matchAll(INLINE)].map((match) => match[2]!));
@@ -22,7 +22,7 @@ export function targetsOf(page: string, text: string): string[] {
 const from = (page: string, target: string): string =>
   normalize(join(dirname(page), target)).replace(/\/$/, '');
 
-/** The page, with only such links as lead to something. Pure. */
+/** The page with only those links that have a target. Pure. */
 export function keepLiveLinks(page: string, text: string, isThere: (path: string) => boolean): string {
   const isLive = (target: string) => isElsewhere(target) || isThere(from(page, target.replace(/#.*/, '')));
   const gone = new Set(

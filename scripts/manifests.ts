@@ -24,7 +24,7 @@ export function publicExports(): Record<string, string> {
   return Object.fromEntries(Object.entries(product().exports).filter(([name]) => !name.includes('*')));
 }
 
-/** What the packages need of other people's packages, each in one version. */
+/** The third-party dependencies of the packages, each in one version. */
 export function externalDependencies(): Record<string, string> {
   const all = readdirSync(join(root, 'packages')).flatMap((name) =>
     Object.entries(manifestOf(name).dependencies),

@@ -1,6 +1,6 @@
 // npm run package: the published form, as a directory and as a tarball. It differs from the repository: compiled
-// JavaScript instead of sources, Node 24 demanded instead of carried, nothing that only developers need, and pages without
-// links to what only developers have.
+// JavaScript instead of sources, Node 24 required instead of included, no development files, and pages without links to
+// them.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ export function stage(directory: string): void {
   }
 }
 
-/** What `lapse up` applies, and what explains it; tests of examples stay at home. */
+/** What `lapse up` applies, and its documentation; tests of examples are not published. */
 function filesShipped(): string[] {
   const folders = ['docs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -71,7 +71,7 @@ export const isShipped = (path: string): boolean =>
 export const publishedPage = (page: string): string =>
   keepLiveLinks(page, readFileSync(join(root, page), 'utf8'), isShipped);
 
-/** Makes the tarball of a staged package beside it and answers its path. */
+/** Creates the tarball of a staged package beside it and returns its path. */
 export function pack(directory: string): string {
   const beside = dirname(directory);
   const args = ['pack', directory, '--pack-destination', beside, '--json'];

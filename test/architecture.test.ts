@@ -1,4 +1,5 @@
-// Import rules, where time, randomness and environment may be read, and whether ARCHITECTURE.md names only what exists.
+// Import rules, where time, randomness and environment may be read, and whether ARCHITECTURE.md names only existing
+// paths.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -103,7 +104,7 @@ describe('ARCHITECTURE.md', () => {
     ),
   ].map((m) => m[1]!);
 
-  test('it names places', () => {
+  test('it names paths', () => {
     expect(named.length).toBeGreaterThan(10);
   });
 

@@ -1,2 +1,5 @@
-/** Whether this is a run whose skipped tests nobody reads: then what is missing is a mistake. Set by CI services. */
+/**
+ * Whether this is a CI run: skipped tests would go unnoticed there, so a missing prerequisite is an error. Set by CI
+ * services.
+ */
 export const isCI = !['', '0', 'false'].includes(process.env.CI ?? '');

@@ -1,5 +1,5 @@
-// Programs that tests need and a machine may not have: found on the PATH, or as Debian's packages, unpacked into the
-// cache beside the test bed's binaries (no root needed, nothing of the machine is changed).
+// Programs that tests need and a machine may lack: found on the PATH, or as Debian packages, unpacked into the cache
+// beside the test bed's binaries (without root, and without changes to the machine).
 
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-/** The first program of one of these names. */
+/** The first program with one of these names. */
 export const onPath = (...names: readonly string[]): string | undefined =>
   (process.env.PATH ?? '')
     .split(delimiter)
@@ -28,7 +28,7 @@ export const onPath = (...names: readonly string[]): string | undefined =>
 
 export type Unpacked = { readonly root: string } | { readonly missing: string };
 
-/** The packages, unpacked once under this name; or why not. */
+/** The packages, unpacked once under this name; or the reason why not. */
 export async function unpacked(name: string, packages: readonly string[]): Promise<Unpacked> {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const root = join(cache, 'lapse', `${name}-${process.arch}`);
@@ -44,7 +44,7 @@ export async function unpacked(name: string, packages: readonly string[]): Promi
   }
 }
 
-/** What is installed already is not fetched again: apt says what would be missing. */
+/** Installed packages are not fetched again: apt lists the missing ones. */
 async function unpack(root: string, packages: readonly string[]): Promise<void> {
   const temporary = `${root}.${process.pid}`;
   mkdirSync(join(temporary, 'root'), { recursive: true });
@@ -61,7 +61,7 @@ async function unpack(root: string, packages: readonly string[]): Promise<void> 
 
 async function missingOf(packages: readonly string[]): Promise<string[]> {
   const ask = () => run('apt-get', ['install', '--no-install-recommends', '-y', '--print-uris', ...packages]);
-  // A machine that never asked for the lists does not know the packages yet; only root may ask.
+  // A machine without package lists does not know the packages yet; only root may update the lists.
   const { stdout } = await ask().catch(async () => {
     await run('apt-get', ['update']);
     return await ask();

@@ -1,5 +1,5 @@
-// `npm ci` must work from a fresh clone: the lock file knows every optional platform package, also those that the
-// machine it was written on could not see, names no download address, and has a hash for each package.
+// `npm ci` must work from a fresh clone: the lock file contains every optional platform package, also those for other
+// platforms than the one it was written on, names no download address, and has a hash for each package.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

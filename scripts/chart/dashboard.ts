@@ -1,4 +1,4 @@
-// The dashboard for Grafana, as a table of panels: what a person asks first is at the top.
+// The Grafana dashboard, as a table of panels: the most important ones are at the top.
 
 interface Query {
   readonly expr: string;

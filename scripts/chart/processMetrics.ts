@@ -1,4 +1,4 @@
-// All metrics there are, from a process with every family that is started and stopped without a cluster.
+// All metrics, from a process with every family that is started and stopped without a cluster.
 
 import { realClock } from '@lapse/base/clock';
 import { silentLog } from '@lapse/base/log';
@@ -17,7 +17,7 @@ export interface Metric {
   readonly help: string;
 }
 
-/** Every metric that a process registers when it has everything. */
+/** Every metric that a process with everything enabled registers. */
 export async function metricsOfProcess(): Promise<Metric[]> {
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const transport = (async () => {

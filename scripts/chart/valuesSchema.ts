@@ -1,15 +1,15 @@
-// The parts of values.schema.json that the program knows: gates, and the configuration. A word that no process understands
-// is refused by Helm then, and not by a Pod that dies of it.
+// The generated parts of values.schema.json: feature gates and configuration. Helm refuses an unknown field, instead of
+// a Pod that crashes because of it.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Family } from 'lapse/controllers/family';
 import { IMPERSONATION_SCHEMA } from 'lapse/deletion/impersonation';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
-/** There are values of the chart for these, and its template says so. */
+/** The chart has separate values for these, and its template uses them. */
 const OWN = ['apiVersion', 'kind', 'controllers', 'featureGates', 'actAs', 'dryRun', 'webhook', 'api'];
 
-/** The schema that was written by hand, with these two parts filled in. Pure. */
+/** The hand-written schema with these two parts filled in. Pure. */
 export function fillValuesSchema(written: JsonObject, families: readonly Family[]): JsonObject {
   const { properties } = written;
   if (!isObject(properties)) throw new Error('values.schema.json has no properties');
@@ -31,7 +31,7 @@ function configSchema(families: readonly Family[]): JsonObject {
   return { type: 'object', additionalProperties: false, properties: { ...properties, ...own } };
 }
 
-/** A structural schema cannot say this; see parseImpersonation. */
+/** A structural schema cannot express this; see parseImpersonation. */
 const IMPERSONATION: JsonObject = {
   oneOf: [
     { enum: ['none', 'cluster'] },
@@ -44,7 +44,7 @@ const IMPERSONATION: JsonObject = {
   ],
 };
 
-/** The same, without fields that it does not name, and without what only a server reads. */
+/** The same, without additional fields, and without extensions that only an API server reads. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;

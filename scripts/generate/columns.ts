@@ -1,4 +1,4 @@
-// The columns of `kubectl get`, per served resource, as the real server's Table answer to a list names them.
+// The columns of `kubectl get`, per served resource, as named in the real server's Table answer to a list.
 
 import type { Bed } from '../../test/kube/bed/bed.ts';
 import type { ServedResource } from './resources.ts';

@@ -1,4 +1,4 @@
-// What every reader of the generated data relies on: the tables are closed and agree with each other.
+// Invariants of the generated data: the tables are closed and agree with each other.
 
 import { readFileSync } from 'node:fs';
 import type { BuiltinTable, DefaultsTable } from '@lapse/apiserver/schema/builtinTable';
@@ -75,7 +75,7 @@ test('served resources have a struct, and columns when they can be listed', () =
   }
 });
 
-test('well-known facts', () => {
+test('well-known types have the expected fields', () => {
   const field = (type: string, name: string) => table.types[`io.k8s.api.${type}`]?.fields[name];
   expect(field('batch.v1.JobSpec', 'ttlSecondsAfterFinished')).toMatchObject({ t: 'int32', n: 8, ptr: true });
   expect(field('core.v1.Container', 'ports')).toMatchObject({

@@ -1,5 +1,5 @@
-// The table of defaults, and the page about everything that defaulting does and a table of constants cannot say: that
-// part is written by hand in the strategies, and the page is what their authors work from.
+// The table of defaults, and a page about all defaulting that a table of constants cannot express. That part is
+// hand-written in the strategies, based on the page.
 
 import type { DefaultsTable } from '@lapse/apiserver/schema/builtinTable';
 import { runGo } from '../../test/kube/bed/build.ts';

@@ -1,4 +1,4 @@
-// How generated data is written: compact, in a fixed order, one entry per line, so that a diff shows what changed.
+// The format of generated data: compact, in a fixed order, one entry per line, so that diffs are readable.
 
 /** Without the entries whose value is undefined. */
 export function definedOnly<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {

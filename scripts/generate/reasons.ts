@@ -1,5 +1,5 @@
-// What each default depends on that is not a constant, read from Kubernetes' defaulting and conversion functions. The
-// generator finds out by itself which fields are conditional and stops when one of them is not explained here.
+// Rules of the defaults that are not constants, read from Kubernetes' defaulting and conversion functions. The
+// generator detects which fields are conditional and fails if one of them is not explained here.
 
 /** Struct and field → the rule. */
 export const CONDITIONAL: Record<string, string> = {
@@ -60,7 +60,7 @@ export const CONDITIONAL: Record<string, string> = {
     "Job: the template's labels when it has none of its own; Namespace: kubernetes.io/metadata.name, whenever it has a name",
 };
 
-/** The same for what the way through the internal version changes. */
+/** The same for changes by the conversion through the internal version. */
 export const CONVERSION: Record<string, string> = {
   'apps.v1.RollingUpdateDaemonSet.maxSurge': '0 even under another strategy',
   'apps.v1.RollingUpdateDaemonSet.maxUnavailable': '0 even under another strategy',

@@ -1,6 +1,6 @@
-// The resources the embedded server offers, as the real server's discovery documents describe them: legacy discovery
-// for names, verbs and hashes, /apis for the order of groups. Cut down to the kinds of the type table, to v1, and to
-// subresources that make sense without kubelets.
+// The resources of the embedded server, from the real server's discovery documents: legacy discovery for names, verbs
+// and hashes, /apis for the order of groups. Limited to the kinds of the type table, to v1, and to subresources that
+// make sense without kubelets.
 
 import type { BuiltinTable } from '@lapse/apiserver/schema/builtinTable';
 import type { Bed } from '../../test/kube/bed/bed.ts';
@@ -22,7 +22,7 @@ interface ApiResource {
 export interface ServedSubresource {
   name: string;
   kind: string;
-  /** Where the body's kind is of another group than the resource. */
+  /** Resources whose body has a kind of another group. */
   group?: string;
   version?: string;
   verbs: string[];

@@ -1,5 +1,5 @@
-// The type table: what Go's reflection says about every struct, merged with what only the OpenAPI documents of the
-// running server say (required, enums, list and map types). The two must name the same fields, or generation stops.
+// The type table: every struct from Go's reflection, merged with what only the OpenAPI documents of the running server
+// contain (required, enums, list and map types). The two must name the same fields, or generation fails.
 
 import type { BuiltinField, BuiltinTable, BuiltinType } from '@lapse/apiserver/schema/builtinTable';
 import type { Bed } from '../../test/kube/bed/bed.ts';
@@ -36,7 +36,7 @@ export async function generateTypes(bed: Bed): Promise<BuiltinTable> {
   return { version, kinds: sortedByKey(go.kinds), types: sortedByKey(Object.fromEntries(types)) };
 }
 
-/** All definitions of the documents of these group versions; a definition is the same in each that has it. */
+/** All definitions of the documents of these group versions; a definition is the same in each that contains it. */
 async function readSchemas(bed: Bed, groupVersions: Set<string>): Promise<Map<string, OpenApiSchema>> {
   const { paths } = (await bed.getJson('/openapi/v3')) as {
     paths: Record<string, { serverRelativeURL: string }>;

@@ -1,5 +1,5 @@
-// One implementation of every rule: what is said beforehand is worked out by the functions that controllers act on, and
-// neither foresight nor the commands that show it have any arithmetic with times of their own.
+// Every rule has one implementation: forecasts use the functions that controllers act on, and neither forecasts nor the
+// commands that show them calculate with times themselves.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -24,7 +24,7 @@ const folders = readdirSync(join(root, 'packages/lapse/src/controllers'), { with
   .map(({ name }) => name);
 const foresights = under('packages/lapse/src/controllers').filter((path) => /\/foresee\w*\.ts$/.test(path));
 
-/** What a file imports, and what the other foresights it imports do. */
+/** The imports of a file, and those of the other forecasts it imports. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen;
   seen.add(path);
@@ -37,21 +37,21 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
 }
 
 describe('foresight', () => {
-  test('every family has one', () => {
+  test('every family has a forecast', () => {
     expect(FAMILIES.filter(({ foresight }) => foresight === undefined).map(({ name }) => name)).toEqual([]);
     expect(
       folders.filter((name) => !existsSync(join(root, `packages/lapse/src/controllers/${name}/foresee.ts`))),
     ).toEqual([]);
   });
 
-  test.each(folders)('%s asks the functions that decide', (name) => {
+  test.each(folders)('%s uses the functions that decide', (name) => {
     const folder = `packages/lapse/src/controllers/${name}`;
     const compute = existsSync(join(root, `${folder}/compute.ts`)) ? `${folder}/compute.ts` : '#requests/ttl';
     expect([...reach(`${folder}/foresee.ts`)]).toContain(compute);
   });
 });
 
-/** Names that make a time out of another, or compare it with now. */
+/** Names of functions that derive a time from another, or compare it with now. */
 const ARITHMETIC = ['plus', 'minus', 'isDue', 'millis', 'seconds', 'minutes', 'hours'];
 
 function arithmeticIn(path: string, text: string): string[] {
@@ -68,7 +68,7 @@ function arithmeticIn(path: string, text: string): string[] {
 }
 
 describe('no second implementation', () => {
-  /** How far ahead to look, and how far away something is. */
+  /** The horizon, and the distance of a time. */
   const TIMES = 'packages/lapse/src/cli/plan/times.ts';
   const shows = [
     'packages/lapse/src/cli/plan/planCommand.ts',
@@ -82,12 +82,12 @@ describe('no second implementation', () => {
     ...under('packages/lapse/src/forecast').filter((path) => !path.includes('/simulate/')),
   ];
 
-  test('neither foresight nor plan nor explain calculates with times', () => {
+  test('neither forecasts nor plan nor explain calculate with times', () => {
     const files = [...foresights, ...commands].filter((path) => path !== TIMES);
     expect(files.flatMap((path) => arithmeticIn(path, read(path)))).toEqual([]);
   });
 
-  test('commands ask families, never their compute functions', () => {
+  test('commands call families, never their compute functions', () => {
     const direct = commands.flatMap((path) =>
       importsOf(read(path))
         .filter((specifier) => /^#controllers\/[^/]+\//.test(specifier))
@@ -103,7 +103,7 @@ describe('no second implementation', () => {
     ["import { computeExpiry } from 'lapse/deletion/expiry';", 1],
     ["import type { Instant } from '@lapse/base/instant';", 0],
     ["import { formatTime, type Millis } from '@lapse/base/instant';", 0],
-  ])('the rule bites: %s', (text, count) => {
+  ])('the rule detects: %s', (text, count) => {
     expect(arithmeticIn('x.ts', text)).toHaveLength(count);
   });
 });

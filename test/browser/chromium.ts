@@ -1,4 +1,4 @@
-// A real browser for tests: CHROMIUM, one on the PATH, or Debian's own. Where none of these works, the reason.
+// A real browser for tests: CHROMIUM, one on the PATH, or Debian's. If none of these works, the reason.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { onPath, unpacked } from '../debian.ts';
 
 export interface Chromium {
   readonly path: string;
-  /** Where libraries lie that the machine has not; empty for an installed one. */
+  /** Directory of libraries that the machine lacks; empty for an installed browser. */
   readonly libraries: readonly string[];
 }
 
@@ -26,6 +26,6 @@ function unpackedIn(root: string): Chromium {
     .flatMap((part) => readdirSync(part, { recursive: true, withFileTypes: true }))
     .filter((entry) => /\.so(\.|$)/.test(entry.name))
     .map((entry) => entry.parentPath);
-  // The wrapper in usr/bin reads files of a whole installation; the program itself needs none.
+  // The wrapper in usr/bin reads files of a complete installation; the program itself needs none.
   return { path: join(root, 'usr/lib/chromium/chromium'), libraries: [...new Set(libraries)] };
 }

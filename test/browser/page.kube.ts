@@ -1,5 +1,5 @@
-// The page of a plan, as people meet it: in a real browser, with mouse, wheel and keys, light and dark, wide and narrow,
-// with nothing to show and with ten thousand ends. Whatever happens, it asks no network for anything.
+// The page of a plan in a real browser, as users see it: with mouse, wheel and keys, light and dark, wide and narrow,
+// empty and with ten thousand deletions. It never sends a network request.
 
 import { columnsOf, type Placed, placeLane } from 'lapse/console/browser/layout';
 import { itemsOf, lanesOf } from 'lapse/console/browser/model';
@@ -15,7 +15,7 @@ import { type Opened, type Pages, startPages } from './pages.ts';
 
 const found = await findChromium();
 
-/** The page's policy forbids what the driver's own waiting would do: evaluate text inside it. */
+/** The page's content security policy forbids the driver's own wait, which evaluates text in the page. */
 const until = (page: Page, expression: string): Promise<void> =>
   expect.poll(() => page.evaluate(expression), { timeout: 20_000 }).toBe(true);
 
@@ -58,11 +58,11 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
 
   const rows = (page: Page) => page.locator('.row .row-name').allTextContents();
   const card = (page: Page) => page.locator('#card');
-  /** The card follows with the next frame. */
+  /** The card follows in the next frame. */
   const cardSays = (page: Page, words: string) =>
     card(page).getByText(words).first().waitFor({ state: 'visible' });
 
-  /** Where the marks are on the screen, when the whole plan is shown by kind. */
+  /** The screen positions of the marks, when the whole plan is shown by kind. */
   async function marksOn(page: Page, it: Plan): Promise<Placed[]> {
     const data = pageData(it);
     const lanes = lanesOf(itemsOf(data), 'kind', data);
@@ -79,7 +79,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
   const markOf = (marks: readonly Placed[], name: string) =>
     marks.find(({ items }) => items.some((item) => item.name === name))!;
 
-  test('shows what ends, what is overdue and what is held', async () => {
+  test('shows deletions, overdue objects and held objects', async () => {
     const page = await open(WEEK);
     expect(await page.title()).toBe('What will end in prod-eu');
     expect(await page.locator('.chips').textContent()).toMatch(
@@ -94,7 +94,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(colours).toBeGreaterThan(20);
   });
 
-  test('tells the reason and the cascade of the end that is pointed at', async () => {
+  test('shows the reason and the cascade of the deletion under the pointer', async () => {
     const page = await open(WEEK);
     const mark = markOf(await marksOn(page, WEEK), 'release');
     await page.mouse.move(mark.x, mark.y);
@@ -106,7 +106,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     await card(page).waitFor({ state: 'hidden' });
   });
 
-  test('opens a crowd into its ends', async () => {
+  test('expands a group into its deletions', async () => {
     const page = await open(WEEK);
     const mark = markOf(await marksOn(page, WEEK), 'build-1');
     expect(mark.items).toHaveLength(2);
@@ -130,7 +130,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     await page.mouse.move(mark.x, mark.y);
     await page.mouse.wheel(0, -400);
     await until(page, '!document.getElementById("whole").disabled');
-    // What is under the pointer stays there.
+    // The time under the pointer stays there.
     await page.mouse.move(mark.x + 1, mark.y);
     await cardSays(page, 'release');
     await page.mouse.move(mark.x, mark.y + 90);
@@ -149,7 +149,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await whole.isDisabled()).toBe(true);
   });
 
-  test('is used without a mouse', async () => {
+  test('can be used without a mouse', async () => {
     const page = await open(WEEK);
     const spoken = page.locator('#spoken');
     await page.keyboard.press('Tab');
@@ -172,7 +172,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await page.locator('#search:focus').count()).toBe(1);
   });
 
-  test('the list is walked with keys and tells the details', async () => {
+  test('the list is navigated with keys and shows the details', async () => {
     const page = await open(WEEK);
     const list = page.locator('#list');
     await list.press('ArrowDown');
@@ -237,7 +237,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     }
   });
 
-  test('ten thousand ends: few elements, the last is reached, zooming goes on', async () => {
+  test('ten thousand deletions: few elements, the last is reachable, zooming works', async () => {
     const page = await open(manyEnds(10_000));
     expect(await page.locator('#shown').textContent()).toBe('10,000');
     expect(await page.locator('.row').count()).toBeLessThan(60);
@@ -250,7 +250,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     await page.waitForSelector('.row[aria-setsize="111"]');
   });
 
-  test('nothing and one', async () => {
+  test('an empty plan and a plan with one deletion', async () => {
     const none = await open(plan([], { more: 3 }));
     expect(await none.locator('#empty').textContent()).toBe('Nothing ends in the next 7 d; 3 later.');
     await none.locator('#picture').press('ArrowRight');
@@ -261,7 +261,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await one.locator('#spoken').textContent()).toContain('only, in 5 h');
   });
 
-  test('hostile names are text, everywhere', async () => {
+  test('hostile names are shown as text everywhere', async () => {
     const page = await open(hostilePlan());
     const names = await rows(page);
     expect(names[0]).toBe(HOSTILE[0]);
@@ -274,7 +274,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await page.locator('img').count()).toBe(0);
   });
 
-  test('light and dark, as the system says and as the button says', async () => {
+  test('light and dark, by the system setting and by the button', async () => {
     const page = await open(WEEK, { colorScheme: 'dark' });
     const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const dark = await background();
@@ -291,13 +291,13 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await page.locator('.row').first().isVisible()).toBe(true);
   });
 
-  test('without scripts there is the still picture', async () => {
+  test('without scripts the static picture is shown', async () => {
     const page = await open(WEEK, { javaScriptEnabled: false });
     expect(await page.locator('.still svg').isVisible()).toBe(true);
     expect(await page.locator('.bar').isVisible()).toBe(false);
   });
 
-  test('everything that can be used has a name', async () => {
+  test('every control has an accessible name', async () => {
     const page = await open(WEEK);
     const unnamed = await page.evaluate(`[...document.querySelectorAll('button, select, input, [tabindex]')]
       .filter((it) => !(it.getAttribute('aria-label') || it.textContent.trim() || it.labels?.[0]?.textContent.trim()))
@@ -305,8 +305,8 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(unnamed).toEqual([]);
   });
 
-  test('its policy stops scripts that are not its own, and every request', async () => {
-    // Not watched: the browser complains, as it should.
+  test('its content security policy blocks foreign scripts, and every request', async () => {
+    // Not checked for warnings: the browser reports one, as it should.
     const { page, requests } = await pages.open(WEEK);
     const answer = await page.evaluate(`(async () => {
       const script = document.createElement('script');

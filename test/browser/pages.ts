@@ -1,5 +1,4 @@
-// Pages of plans in a real browser: opened from a file as people do, watched for anything they ask of a network and for
-// anything they complain about.
+// Pages of plans in a real browser: opened from a file as users do, with their network requests and warnings recorded.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +11,7 @@ import type { Chromium } from './chromium.ts';
 
 export interface Opened {
   readonly page: Page;
-  /** Everything the page asked for besides itself. */
+  /** All requests of the page except for itself. */
   readonly requests: string[];
   /** Errors and warnings of the page. */
   readonly complaints: string[];

@@ -1,4 +1,4 @@
-// The engine beside cel-go itself: the recorded answers are still what it says, and 5,000 random programs give the same
+// Compares the engine with cel-go: the recorded answers are still current, and 5,000 random programs give the same
 // value, or an error on both sides, at the same cost. Needs Go.
 
 import { BOOL, compile, INT, kubernetesEnvironment, listOf, mapOf, STRING } from '@lapse/cel/cel';
@@ -16,7 +16,7 @@ const COUNT = 5000;
 const variables = { i: INT, s: STRING, b: BOOL, li: listOf(INT), ls: listOf(STRING), m: mapOf(STRING, INT) };
 const env = kubernetesEnvironment({ variables, more: [BIND] });
 
-// Names as the Go program reads them.
+// Field names as read by the Go program.
 const VARS = Object.fromEntries(
   Object.entries(VARIABLES).map(([name, { type }]) => [
     name,

@@ -1,4 +1,4 @@
-// cel-go as Kubernetes configures it, as an oracle: a small Go program (test/kube/celgo), built once into the user's
+// cel-go as configured by Kubernetes, as an oracle: a small Go program (test/kube/celgo), built once into the user's
 // cache, that answers programs line by line.
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ export interface Answer {
   readonly type?: string;
 }
 
-/** Builds the oracle unless this very source has been built before; returns the executable. */
+/** Builds the oracle unless this source has been built before; returns the executable. */
 function build(): string {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(SOURCE, file)));
@@ -39,7 +39,7 @@ function build(): string {
   return executable;
 }
 
-/** What cel-go answers, in the order of the questions. */
+/** The answers of cel-go, in the order of the programs. */
 export function askCelGo(questions: readonly Question[]): Answer[] {
   const input = questions.map((q) => `${JSON.stringify(q)}\n`).join('');
   const { stdout, status, stderr } = spawnSync(build(), { input, maxBuffer: 2 ** 30 });

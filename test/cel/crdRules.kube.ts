@@ -1,5 +1,5 @@
-// Every rule of crdRules.ts on a real kube-apiserver and on the embedded server: the same definitions are refused, the
-// same objects are refused, in the same words.
+// Every rule of crdRules.ts on a real kube-apiserver and on the embedded server: the same CRDs and the same objects are
+// refused, with the same messages.
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +38,7 @@ const definition = (spec: object, i: number) => ({
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** What a server says to a case: one line per request. */
+/** The answers of a server to a case: one line per request. */
 async function interview(ask: Ask, { spec, tries }: RuleCase, i: number): Promise<string[]> {
   const created = await ask('POST', DEFINITIONS, definition(spec, i));
   const lines = [said('define', created)];

@@ -1,5 +1,6 @@
-// Validation rules for custom resources, each with a schema for `spec` and objects to try. What they should do is not
-// written down here: a real kube-apiserver says it, and the embedded server must say the same (crdRules.kube.ts).
+// Validation rules for custom resources, each with a schema for `spec` and objects to try. The expected results are not
+// listed here: they are those of a real kube-apiserver, and the embedded server must answer the same
+// (crdRules.kube.ts).
 
 export interface RuleCase {
   readonly name: string;

@@ -13,8 +13,9 @@ it('100,000 random programs give what the tree walker gives, within their budget
   expect(overspent).toEqual([]);
 });
 
-// Unbounded, each of them would run for minutes. How many milliseconds it is (30 to 60), `node test/cel/stress.ts 1 1000` prints.
-it('1,000 endless programs end with their budget, before they block anyone for long', () => {
+// Without a budget, each of them would run for minutes. `node test/cel/stress.ts 1 1000` prints the actual milliseconds
+// (30 to 60).
+it('1,000 endless programs are stopped by their budget before they block the thread for long', () => {
   const script = fileURLToPath(new URL('./stress.ts', import.meta.url));
   const report = execFileSync(process.execPath, [script, String(SEED), '1000'], { encoding: 'utf8' });
   const { programs, exhausted, overspent, longest, slowest } = JSON.parse(report) as StressReport;

@@ -49,7 +49,7 @@ export function fuzz(seed: number, count: number): FuzzReport {
   let errors = 0;
   let longest = 0;
   let programs = 0;
-  // A new environment now and then, so that the cache of programs is met both ways.
+  // A new environment from time to time, so that the cache of programs is both hit and missed.
   let env = conditionEnvironment(TYPES);
   for (const { text, tree } of generate(seed, count)) {
     if (programs++ % 5000 === 0) env = conditionEnvironment(TYPES);
@@ -71,7 +71,7 @@ export function fuzz(seed: number, count: number): FuzzReport {
   return { programs, errors, disagreements, overspent, longest };
 }
 
-/** A result of the tree walker in the form that results are compared in. */
+/** A result of the tree walker in the form in which results are compared. */
 function encodeRef(r: Ref): string {
   return r.t === 'error' ? 'error' : JSON.stringify(plain(r));
 }

@@ -1,6 +1,6 @@
-// Random programs that type-check: text for the engine, and the same thing as a tree for the tree walker.
-// Types are chosen first, so most of a program is well typed; `dyn(…)` hides the type of some operands, and behind it
-// anything may hide, so that run-time errors and their absorption are met as often as values.
+// Random programs that type-check: text for the engine, and the same program as a tree for the tree walker. Types are
+// chosen first, so most of a program is well typed. `dyn(…)` hides the type of some operands, so that run-time errors
+// and their absorption are as common as values.
 
 import type { Random } from '@lapse/base/random';
 import { number, type Ref, type Tree, text } from './treeWalker.ts';
@@ -22,10 +22,10 @@ type Type =
   | `map(${string})`;
 
 const SCALARS: readonly Type[] = ['bool', 'int', 'uint', 'double', 'string', 'timestamp', 'duration'];
-// Answers are mostly bool where this engine is used.
+// Results are mostly bool where this engine is used.
 const ROOTS: readonly Type[] = [...SCALARS, 'bool', 'bool', 'list(int)', 'list(string)', 'map(int)'];
 
-/** Variables every program may use, with their values in both worlds. */
+/** Variables every program may use, with their values for both evaluators. */
 export const VARIABLES: Readonly<Record<string, { type: Type; json: unknown; ref: Ref }>> = {
   i: { type: 'int', json: 7, ref: number('int', 7n) },
   s: { type: 'string', json: 'héllo 😀 World', ref: text('héllo 😀 World') },
@@ -49,7 +49,7 @@ export const VARIABLES: Readonly<Record<string, { type: Type; json: unknown; ref
   },
 };
 
-// Ordinary values mostly: a program that overflows at once tells nothing about the rest of it.
+// Mostly ordinary values: a program that overflows at once does not test the rest of it.
 const INTS = [
   ...['0', '1', '1', '2', '2', '3', '-1', '-2', '7', '100', '12', '5', '4', '1', '2', '3'],
   ...['9007199254740993', '9223372036854775807', '-9223372036854775808'],
@@ -153,7 +153,7 @@ export class Generator {
     };
   }
 
-  /** Out of a list or a map. */
+  /** An element of a list or a map. */
   #element(type: Type, depth: number, scope: Readonly<Record<string, Type>>): Generated {
     if (this.#chance(0.5)) {
       const list = this.#of(`list(${type})` as Type, depth - 1, scope);
@@ -178,7 +178,7 @@ export class Generator {
     };
   }
 
-  /** A number that is often a good index. */
+  /** A number that is often a valid index. */
   #index(): Generated {
     const digits = this.#pick(['0', '0', '0', '0', '1', '1', '2', '3', '(-1)']);
     return { text: digits, tree: value(number('int', BigInt(digits.replace(/[()]/g, '')))) };

@@ -1,4 +1,4 @@
-// Programs and data made to hurt: each ends in an error that says where, or in an answer, and within bounds.
+// Hostile programs and data: each ends in an error with a position, or in a result, and within bounds.
 
 import { compile, conditionEnvironment, DYN, type Evaluation, kubernetesEnvironment } from '@lapse/cel/cel';
 import { describe, expect, it } from 'vitest';
@@ -77,25 +77,25 @@ describe('hostile texts', () => {
     if (column > 0) expect(issue.column).toBe(column);
   });
 
-  it('100,000 mistakes are not 100,000 messages', () => {
+  it('100,000 syntax errors do not cause 100,000 messages', () => {
     const compiled = compile('@'.repeat(99_999), env);
     expect(compiled.kind === 'invalid' && compiled.issues.length).toBeLessThan(110);
   });
 
-  it('nor are 20,000 unknown names, and they are counted quickly', () => {
+  it('20,000 unknown names do not cause 20,000 messages, and are counted quickly', () => {
     const compiled = compile(Array(20_000).fill('y').join(' && '), env);
     expect(compiled.kind === 'invalid' && compiled.message).toMatch(/\n19900 more errors were truncated$/);
     expect(compile(`[${Array(20_000).fill('as').join(',')}]`, env).kind).toBe('invalid');
   });
 
-  it('a deep tree is refused for conditions before the language would', () => {
+  it('a deep tree is refused for conditions before the limit of the language', () => {
     expect(issueOf(`${'-('.repeat(120)}1${')'.repeat(120)}`).message).toMatch(
       /nests too deeply: 12\d, limit 100/,
     );
     expect(compile(`${'-('.repeat(120)}1${')'.repeat(120)}`, kubernetesEnvironment({})).kind).toBe('program');
   });
 
-  it('100,000 characters of anything but a mistake are fine', () => {
+  it('100,000 characters of a valid program are accepted', () => {
     expect(compile(`x == "${'a'.repeat(99_990)}"`, env).kind).toBe('program');
     expect(compile(Array(12_000).fill('x.a').join(' && '), env).kind).toBe('program');
   });
@@ -103,7 +103,7 @@ describe('hostile texts', () => {
 
 const BIG = Array.from({ length: 3000 }, (_, i) => i);
 
-describe('hostile work ends when the budget does', () => {
+describe('expensive evaluations end with the budget', () => {
   it.each<[name: string, text: string, x?: unknown]>([
     ['nested loops', 'x.all(a, x.all(b, x.all(c, a + b + c >= 0)))', BIG],
     ['nested maps', 'x.map(a, x.map(b, x.map(c, a)))', BIG],
@@ -149,11 +149,11 @@ describe('hostile work ends when the budget does', () => {
     expect(outcome.cost).toBeLessThanOrEqual(1_000_000 * 1.01);
   });
 
-  it('exhaustion is not absorbed', () => {
+  it('exhaustion of the budget is not absorbed', () => {
     expect(evaluate('x.all(a, x.all(b, x.all(c, true))) || true', BIG).kind).toBe('exhausted');
   });
 
-  it('a small limit is kept to', () => {
+  it('a small limit is respected', () => {
     expect(evaluate('x.all(a, a >= 0)', BIG, 100)).toMatchObject({ kind: 'exhausted' });
     expect(evaluate('x.all(a, a >= 0)', BIG, 20_000)).toMatchObject({ kind: 'value', value: true });
   });
@@ -252,7 +252,7 @@ describe('prototype names are ordinary keys', () => {
   });
 });
 
-describe('odd values', () => {
+describe('unusual values', () => {
   it.each<[text: string, x: unknown, outcome: unknown]>([
     ['x == x', Number.NaN, { kind: 'value', value: false }],
     ['x < 1.0', Number.NaN, { kind: 'error', message: 'NaN values cannot be ordered' }],
@@ -301,7 +301,7 @@ describe('odd values', () => {
     expect(evaluate(text, x)).toMatchObject(outcome as object);
   });
 
-  it('errors at run time say where', () => {
+  it('errors at run time have a position', () => {
     const outcome = evaluate('1 == 1 &&\n  x.a.b == 2', { a: {} });
     expect(outcome).toMatchObject({
       kind: 'error',

@@ -1,4 +1,4 @@
-// The engine beside recorded answers of cel-go: same values, same errors, same costs, same words.
+// Compares the engine with recorded answers of cel-go: same values, same errors, same costs, same messages.
 
 import { expect, it } from 'vitest';
 import { comparable, expressions, ourAnswer, recordedAnswers } from './recorded.ts';

@@ -1,5 +1,5 @@
-// Programs with what cel-go, configured as Kubernetes 1.36 does it, answers: value or error, cost, estimate, type, and
-// the text of compile errors. Run this file to record the answers anew (needs Go).
+// Programs with the answers of cel-go, configured as in Kubernetes 1.36: value or error, cost, estimate, type, and the
+// text of compile errors. Run this file to record the answers again (needs Go).
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ export function freshAnswers(): Map<string, Answer> {
   return new Map(texts.map((expr, i) => [expr, answers[i]!]));
 }
 
-/** Our answer to the same question, in the same form. */
+/** The answer of the engine to the same program, in the same form. */
 export function ourAnswer(expr: string): Answer {
   const compiled = compile(expr, env);
   if (compiled.kind === 'invalid') return { compile: compiled.message };

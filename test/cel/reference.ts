@@ -1,5 +1,5 @@
-// docs/reference/cel.md, from a run of the conformance vectors. Run this file to write it; reference.check.ts fails
-// when what is written is not what a run gives.
+// Writes docs/reference/cel.md from a run of the conformance vectors. Run this file to update it; reference.check.ts
+// fails if the page is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The condition of the Cleaner's proposal on every kind of data it may meet.
+// The condition of the Cleaner's proposal on every kind of data it may read.
 
 import { compile, conditionEnvironment, DYN, parseTimestamp, timestampFromMillis } from '@lapse/cel/cel';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The condition of the Cleaner's proposal, word for word, and revisions to try it on.
+// The condition of the Cleaner's proposal, unchanged, and revisions to try it on.
 
 export const SEED_CONDITION = `!revisions.items.exists(r,
   r.metadata.annotations["serving.knative.dev/routes"]
@@ -23,7 +23,7 @@ export interface Revision {
 
 export const ROUTES = 'serving.knative.dev/routes';
 
-/** A revision that nobody routes to and that went idle at `since`. */
+/** A revision without routes that became idle at `since`. */
 export function idleRevision(
   name: string,
   since: string,
@@ -43,7 +43,7 @@ export function idleRevision(
 
 const WINDOW = 360 * 3_600_000;
 
-/** The same condition as a person would write it in JavaScript (to the millisecond, which is all a Date has). */
+/** The same condition in hand-written JavaScript (to the millisecond, the resolution of a Date). */
 export function handWritten(revisions: { readonly items: readonly Revision[] }, now: number): boolean {
   return !revisions.items.some(
     (r) =>

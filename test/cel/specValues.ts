@@ -1,4 +1,4 @@
-// Between cel-spec's protobuf values and the engine's, and a text form in which results are compared.
+// Converts between cel-spec's protobuf values and the engine's, and to a text form in which results are compared.
 
 import type { Type } from '@bufbuild/cel-spec/cel/expr/checked_pb.js';
 import type { Value as SpecValue } from '@bufbuild/cel-spec/cel/expr/value_pb.js';

@@ -1,6 +1,5 @@
-// node test/cel/stress.ts SEED COUNT: random programs as the bodies of loops that never end by themselves, so that the
-// budget has to end them. A process of its own, because what is measured is the engine as it runs, not as a test
-// runner rewrites it. Prints a report as JSON.
+// node test/cel/stress.ts SEED COUNT: random programs as the bodies of endless loops, which the budget has to stop. A
+// separate process, because a test runner would rewrite the measured engine. Prints a report as JSON.
 
 import { fileURLToPath } from 'node:url';
 import { compile, conditionEnvironment, PER_CALL_LIMIT, type Program } from '@lapse/cel/cel';
@@ -10,7 +9,7 @@ export interface StressReport {
   readonly programs: number;
   readonly exhausted: number;
   readonly overspent: readonly string[];
-  /** The longest a program held the thread, in milliseconds of its CPU time. */
+  /** The longest time that a program blocked the thread, in milliseconds of its CPU time. */
   readonly longest: number;
   readonly slowest: string;
 }
@@ -24,7 +23,7 @@ function once(program: Program): number {
   return (spent.user + spent.system) / 1000;
 }
 
-/** The best of three where the first was slow: a collection of garbage or a busy neighbour is not the program's doing. */
+/** The best of three if the first was slow: garbage collection or another process may have caused it. */
 function millisOf(program: Program): number {
   const first = once(program);
   return first < PATIENCE ? first : Math.min(first, once(program), once(program));

@@ -1,6 +1,6 @@
-// A second opinion: a small evaluator that walks trees, made to be obviously right rather than fast. Every number is a
-// bigint or a tagged double, every time a count of nanoseconds, every text an array of code points. It shares no code
-// with the engine, not even the parser: it evaluates the trees that the generator makes, not their text.
+// A reference implementation: a small tree-walking evaluator, written to be obviously correct rather than fast. Every
+// number is a bigint or a tagged double, every time a count of nanoseconds, every text an array of code points. It
+// shares no code with the engine, not even the parser: it evaluates the trees of the generator, not their text.
 
 export type Ref =
   | { readonly t: 'error' }
@@ -171,7 +171,7 @@ export function equal(a: Ref, b: Ref): boolean {
   return a.t === 'null' || ('v' in a && 'v' in b && a.v === b.v);
 }
 
-/** -1, 0 or 1; undefined when there is no order. */
+/** -1, 0 or 1; undefined if there is no order. */
 function order(a: Ref, b: Ref): number | undefined {
   const sign = (less: boolean, more: boolean) => (less ? -1 : more ? 1 : 0);
   if (isNumber(a) && isNumber(b)) {
@@ -263,7 +263,7 @@ function applyOne(fn: string, a: Ref): Ref {
       return a.t === 'bool' ? bool(!a.v) : ERROR;
     case '-':
       if (a.t === 'double') return { t: 'double', v: -a.v };
-      // The checker knows no negative of a duration; behind dyn there is one.
+      // The checker has no negation of a duration; behind dyn there is one.
       return a.t === 'int' || a.t === 'duration' ? number(a.t, -a.v) : ERROR;
     case 'size':
       return a.t === 'string' || a.t === 'list' || a.t === 'map'

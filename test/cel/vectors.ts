@@ -42,7 +42,7 @@ const testsOf = (s: IncrementalTestSuite): { name: string; test: SimpleTest }[] 
 
 const MESSAGES = /\b(TestAllTypes|NestedTestAllTypes|NestedMessage|GlobalEnum|NestedEnum|TestRequired)\b/;
 
-/** Why a vector is outside what the engine promises, or undefined. */
+/** Why a vector is out of scope for the engine, or undefined. */
 export function outOfScope({ test, suite }: Vector): string | undefined {
   const text = `${test.expr} ${test.container} ${JSON.stringify(test.typeEnv, (_, v) => (typeof v === 'bigint' ? `${v}` : v))}`;
   if (suite === 'enums') return 'protobuf enums';
@@ -116,7 +116,7 @@ function declared(d: Decl): [string, CelType] | undefined {
   return [d.name, typeFromSpec(d.declKind.value.type as Type)];
 }
 
-/** Functions a vector declares exist for its type check only. */
+/** Functions that a vector declares exist for its type check only. */
 function functionsOf(d: Decl): FunctionDecl[] {
   if (d.declKind.case !== 'function') return [];
   const overloads = d.declKind.value.overloads.map((o) => {

@@ -1,4 +1,4 @@
-// The attack table of docs/security.md, from the rows of test/security. UPDATE_ATTACKS=1 writes it.
+// Compares the attack table of docs/security.md with the rows of test/security. UPDATE_ATTACKS=1 writes it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const END = '<!-- /attacks -->';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-/** The page with the table as the rows are now. */
+/** The page with the table of the current rows. */
 function withAttacks(page: string): string {
   const rows = ATTACKS.map(({ name, attacker, steps, mustNotObtain, on }) => {
     const where = on === 'cluster' ? 'both API servers' : 'one process';

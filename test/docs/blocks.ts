@@ -9,7 +9,7 @@ export interface Block {
   readonly file?: string;
   /** The text after it says "Save it as `policy.yaml`". */
   readonly saved?: string;
-  /** Nothing stands between it and the block before. */
+  /** There is nothing between it and the previous block. */
   readonly follows: boolean;
 }
 

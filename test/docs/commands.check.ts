@@ -1,4 +1,4 @@
-// Docs are held to the code: commands they name exist, flags they use are understood, links lead somewhere.
+// Checks docs against the code: commands exist, flags are accepted, links have a target.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ describe.each(pages)('$path', ({ path, text }) => {
     expect(links.filter((link) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
   });
 
-  test('every flag of a lapse command it shows is understood', () => {
+  test('every flag of a lapse command it shows is accepted', () => {
     const shown = [...text.matchAll(SHOWN)];
     for (const [, command, flags] of shown) {
       const help = helpOf(command!);
@@ -73,7 +73,7 @@ test('the commands of every page are run', () => {
   expect([...known].filter((path) => !withCommands.includes(path))).toEqual([]);
 });
 
-test('every command of the program is looked for', () => {
+test('every command of the program is covered', () => {
   expect(commands).toEqual(expect.arrayContaining(['up', 'run', 'crds', 'manifests', 'server']));
 });
 

@@ -1,5 +1,5 @@
-// The commands of every page, in the order of the pages, with the real kubectl and Helm: those for a desk against
-// `lapse up`, the rest against a real API server. Where a page shows an answer, it is the answer.
+// Runs the commands of every page, in order, with the real kubectl and Helm: local ones against `lapse up`, the rest
+// against a real API server. Output shown on a page must be the actual output.
 
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,38 +29,40 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** What a page cannot be taken at its word for, and what is done instead. */
+/** Commands of a page that cannot be run literally, and their replacements. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  // npm ci empties node_modules, from which this very test runs; .ci/run and the kube round of test/package install.
+  // npm ci empties node_modules, from which this test runs; .ci/run and the kube round of test/package install.
   'npm ci && npm start': 'npm start',
   // The round that this test is not part of.
   'npm ci && npm test': 'true',
 };
 
-/** Whatever depends on today. */
+/** Values that depend on the current date. */
 const timeless = (text: string): string =>
   text.replace(/\(overdue [^)]+\)/g, '(overdue …)').replace(/goes \S+ \(now\)/g, 'goes … (now)');
 
-/** What a page stands with a word for. */
+/** Placeholders of a page. */
 const NAMES: readonly [RegExp, string][] = [
   [
     /mcp-0123456789abcdef/g,
     '"$(kubectl get manifestcheckpoints --output=jsonpath={.items[0].metadata.name})"',
   ],
-  // Nobody is there to end it.
+  // A watch would never end.
   [/ -w$/g, ''],
 ];
 
-/** Says by its exit code that something is in the way: of a cluster without our kinds that is true. */
+/** Its exit code reports a problem, which is correct for a cluster without the CRDs of Lapse. */
 const FINDING = /^lapse doctor/;
 
-/** Goes on until somebody stops it: waited for until it says this, then left running. */
+/** Runs until it is stopped: waits for this output, then leaves it running. */
 const LASTING: readonly [RegExp, RegExp][] = [
   [/^(bin\/)?lapse up|^npm start$/, /Ctrl-C stops it/],
   [/^(bin\/)?lapse run/, /controller started/],
 ];
 
-/** A desk, where `lapse up` is what kubectl is for, or one from which a cluster is; that is also what HOME has. */
+/**
+ * A local environment, in which kubectl uses `lapse up`, or one in which it uses a cluster; HOME is set accordingly.
+ */
 function openTerminal({ page, where }: Page): Terminal {
   const directory = join(scratch, page.replaceAll('/', '-'));
   mkdirSync(join(directory, '.kube'), { recursive: true });
@@ -76,7 +78,7 @@ function openTerminal({ page, where }: Page): Terminal {
 
 interface Step {
   readonly command: string;
-  /** What the page says to have saved before. */
+  /** Files that the page says to save before. */
   readonly files: Readonly<Record<string, string>>;
   readonly answer?: string;
 }

@@ -1,5 +1,5 @@
-// docs/reference/configuration.md, from the tables of settings and families. Run this file to write it;
-// configuration.check.ts fails when what is written is not what the tables say.
+// Writes docs/reference/configuration.md from the tables of settings and families. Run this file to update it;
+// configuration.check.ts fails if the page is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

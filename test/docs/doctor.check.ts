@@ -1,4 +1,4 @@
-// docs/doctor.md names every check there is: its commands are asked what they looked at.
+// docs/doctor.md names every check: its commands are run, and their checks are compared with the table.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** Our kinds are not there: a problem, and so it says. */
+/** The CRDs of Lapse are missing, which is reported as a problem. */
 function findingsOf(line: string, kubeconfig: string): { check: string }[] {
   const [, ...words] = line.split(' ');
   const args = [...words, '--kubeconfig', kubeconfig, ...(line.includes('json') ? [] : ['-o', 'json'])];

@@ -1,4 +1,4 @@
-// A page that names a metric of ours names one that the program has.
+// Every Lapse metric named on a page exists in the program.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

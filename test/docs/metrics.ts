@@ -1,5 +1,5 @@
-// docs/reference/metrics.md, from what a process with everything registers. Run this file to write it; metrics.check.ts fails
-// when what is written is not what the program has.
+// Writes docs/reference/metrics.md from the metrics of a process with everything enabled. Run this file to update it;
+// metrics.check.ts fails if the page is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

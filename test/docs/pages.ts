@@ -1,13 +1,13 @@
-// Which pages have commands that are run, where, and what they take for granted.
+// Which pages have commands that are run, where, and with which prerequisites.
 
 export interface Page {
   readonly page: string;
   readonly where: 'desk' | 'cluster';
-  /** What the page takes for granted. */
+  /** Prerequisites of the page. */
   readonly given?: readonly string[];
 }
 
-/** A checkpoint to look into. */
+/** A checkpoint to read. */
 const CAPTURED = [
   'lapse up --data .lapse --no-examples',
   'kubectl apply --filename examples/06-manifest-checkpoint/checkpoint.yaml',
@@ -17,7 +17,7 @@ const CAPTURED = [
 const CA_FILE = 'echo certificate > ca.crt';
 const example = (name: string): Page => ({ page: `examples/${name}/README.md`, where: 'desk' });
 
-/** Pages whose commands are run by somebody else, and by whom. */
+/** Pages whose commands are run by another test, and by which. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/runtime.md': 'runtime.check.ts, with its programs',
   'docs/testing.md': 'fuzzInputs.soak.ts runs the fuzzer; a mutation round takes minutes and is run by hand',

@@ -1,4 +1,4 @@
-// The example of docs/plan.md is what lapse plan says about its manifests, letter by letter.
+// The example of docs/plan.md is the exact output of lapse plan for its manifests.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/plan.md'), 'utf8
 const block = (language: string) =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].find((match) => match[1] === language)![2]!;
 
-test('docs/plan.md shows what is said about its example', async () => {
+test('docs/plan.md shows the output of its example', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-plan-'));
   const file = join(directory, 'manifests.yaml');
   writeFileSync(file, block('yaml'));

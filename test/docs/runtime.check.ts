@@ -1,5 +1,5 @@
-// docs/runtime.md: every block runs. Programs in a directory of their own, as a reader would keep them; commands against
-// an API server, until their controllers have started.
+// Runs every block of docs/runtime.md. Programs are in a separate directory, as a reader would keep them; commands run
+// against an API server, until their controllers have started.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-test('there is nothing on the page that no test looks at', () => {
+test('every block on the page is tested', () => {
   const languages = new Set(blocks.map(({ language }) => language));
   expect([...languages].sort()).toEqual(['sh', 'ts', 'yaml']);
   expect(programs.every(({ file }) => file !== undefined)).toBe(true);

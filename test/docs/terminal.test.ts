@@ -15,7 +15,7 @@ const open = (name: string) =>
     finding: /^finds/,
   });
 
-test('what is exported or unset holds for the commands after it', async () => {
+test('exported and unset variables apply to the following commands', async () => {
   const terminal = open('environment');
   expect(await terminal.type('printf %s "$KUBECONFIG"')).toBe('desk');
   await terminal.type('export KUBECONFIG=$PWD/other GREETING="two words"');
@@ -26,7 +26,7 @@ test('what is exported or unset holds for the commands after it', async () => {
   expect(await terminal.type('env')).not.toContain('KUBECONFIG');
 });
 
-test('a command that fails fails, also in the middle of a pipe', async () => {
+test('a failing command fails, also in the middle of a pipe', async () => {
   const terminal = open('failures');
   await expect(terminal.type('false')).rejects.toThrow();
   await expect(terminal.type('false | true')).rejects.toThrow();

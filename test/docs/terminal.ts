@@ -1,5 +1,5 @@
-// A terminal in a directory that looks like a clone: commands are typed one after another, and what one of them exports or
-// unsets holds for the next. Those that go on until somebody stops them are left running.
+// A terminal in a directory that looks like a clone: commands run one after another, and variables that one of them
+// exports or unsets apply to the next. Commands that run until they are stopped are left running.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -9,18 +9,18 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 
-/** Of a clone, what commands of a page look for. */
+/** The files of a clone that commands of a page use. */
 const CLONE = ['bin', 'config', 'examples', 'node_modules', 'package.json', 'packages'];
 
-/** Longer than anything takes that is waited for here, also on a busy machine. */
+/** Longer than anything takes that tests wait for, also on a busy machine. */
 const PATIENCE_MS = 180_000;
 
 export interface TerminalOptions {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Commands that go on: waited for until they say this. */
+  /** Commands that keep running: waits for this output. */
   readonly lasting: readonly (readonly [start: RegExp, says: RegExp])[];
-  /** Commands whose exit code 1 is an answer. */
+  /** Commands for which exit code 1 is a valid result. */
   readonly finding: RegExp;
 }
 
@@ -38,19 +38,19 @@ export class Terminal {
     for (const name of CLONE) symlinkSync(join(root, name), join(this.directory, name));
   }
 
-  /** What it said. */
+  /** Its output. */
   async type(command: string): Promise<string> {
     const lasting = this.#options.lasting.find(([start]) => start.test(command));
     return lasting === undefined ? this.#shell(command) : this.#leaveRunning(command, lasting[1]);
   }
 
-  /** Nothing goes on. */
+  /** Stops all running commands. */
   async close(): Promise<void> {
     const alive = this.#running.filter(
       ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
     );
     const closed = alive.map((child) => new Promise((resolve) => child.once('close', resolve)));
-    // With their children: npm passes no signal on.
+    // With their children, because npm does not forward signals.
     for (const { pid } of alive) process.kill(-pid!, 'SIGKILL');
     await Promise.all(closed);
   }
@@ -60,7 +60,7 @@ export class Terminal {
     const options = { cwd: this.directory, env: this.#env, encoding: 'utf8' as const, maxBuffer: 1 << 26 };
     const line = `${command}\ncode=$?\nenv -0 > '${file}'\nexit $code`;
     try {
-      // A pipe fails when any part of it does.
+      // A pipe fails if any part of it does.
       const { stdout } = await execute('bash', ['-o', 'pipefail', '-c', line], options);
       this.#env = readEnvironment(readFileSync(file, 'utf8'));
       return stdout;
@@ -95,7 +95,7 @@ export class Terminal {
   }
 }
 
-/** What `env -0` wrote. */
+/** Parses the output of `env -0`. */
 const readEnvironment = (text: string): Record<string, string> =>
   Object.fromEntries(
     text

@@ -1,5 +1,5 @@
-// Every manifest and every configuration on a page is taken: by the embedded API server with all our kinds, or by the
-// schema of the configuration.
+// Every manifest and every configuration on a page is valid: for the embedded API server with all Lapse kinds, or for
+// the schema of the configuration.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,13 +62,13 @@ describe.each(pages)('$path', ({ path, manifests }) => {
     const { namespace } = object.metadata;
     if (namespace !== undefined)
       await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } as KubeObject);
-    // As kubectl apply: what a status says is not for us to write.
+    // As with kubectl apply, a status is not written.
     const { status: _, ...applied } = object as KubeObject & { status?: unknown };
     await hands.apply(applied as KubeObject);
   });
 });
 
-test('a page that is wrong is noticed', async () => {
+test('an invalid page is detected', async () => {
   const text = readFileSync(join(root, 'docs/quick-start.md'), 'utf8').match(/^```yaml\n(.*?)^```$/ms)![1]!;
   const wrong = text.replace('mode: Enforce', 'mode: Sometimes');
   await expect(createHands(client).apply(wrong)).rejects.toThrow(/mode/);

@@ -1,4 +1,4 @@
-// Small changes to a source file, each of which some test should notice: conditions flipped, bounds moved by one, signs
+// Small changes to a source file, each of which some test should detect: conditions flipped, bounds moved by one, signs
 // and constants exchanged, negations removed.
 
 export interface Mutant {
@@ -26,7 +26,7 @@ const SWAPS: readonly (readonly [found: RegExp, by: string])[] = [
   [/(?<=[\s(,])!(?=[\w(])/g, ''],
 ];
 
-/** Lines that declare types or import, and comments: changing them changes nothing at run time. */
+/** Lines that declare types or import, and comments: changing them has no effect at run time. */
 const NOT_CODE = /^\s*(import\b|export type\b|type\b|interface\b|readonly\b|\||\/\/|\/\*|\*)/;
 
 export function mutantsOf(text: string): Mutant[] {
@@ -52,7 +52,7 @@ function changesOf(line: string): string[] {
   );
 }
 
-/** The line with the contents of its texts and its comment blanked, so that places stay the same. */
+/** The line with its string contents and its comment blanked, so that columns stay the same. */
 const withoutTexts = (line: string): string =>
   line
     .replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/(?![/*\s])(?:[^/\\\n]|\\.)+\/[a-z]*/g, (text) =>

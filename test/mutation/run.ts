@@ -1,6 +1,6 @@
-// npm run test:mutation [-- FILE…]: changes the files that decide about deletions, one place at a time, and runs the tests
-// beside them. A change that no test notices is printed. The sources themselves are not touched: everything happens in
-// a copy.
+// npm run test:mutation [-- FILE…]: changes the files that decide about deletions, one place at a time, and runs the
+// tests beside them. Prints the changes that no test detects. The sources themselves are not changed: everything
+// happens in a copy.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -20,7 +20,7 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Files that decide. */
+/** Files that contain decisions. */
 const DECISIONS = [
   'packages/lapse/src/deletion/authorAdmission.ts',
   'packages/lapse/src/deletion/expiry.ts',
@@ -74,7 +74,7 @@ function linkModules(copy: string): void {
     symlinkSync(join(copy, 'packages', name), join(modules, name === 'lapse' ? name : `@lapse/${name}`));
 }
 
-/** Where the tests of a file have other names, or are in another folder. */
+/** Tests of a file that have another name, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'compute'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,

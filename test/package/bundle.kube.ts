@@ -1,5 +1,5 @@
-// What goes into the image, tried as a plain directory: it runs without anything around it, writes nothing into itself, and
-// is the same bytes when it is made again.
+// The contents of the image, tested as a plain directory: it runs alone, writes nothing into itself, and is the same
+// bytes when it is built again.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ function digest(directory: string): string {
   return hash.digest('hex');
 }
 
-/** As the entry point of the image: nothing of this machine's environment. */
+/** As the entry point of the image: without the environment of this machine. */
 const run = (...args: string[]): string =>
   execFileSync(process.execPath, [join(app, 'dist/lapse/src/cli/main.js'), ...args], {
     cwd: scratch,
@@ -34,7 +34,7 @@ const run = (...args: string[]): string =>
     encoding: 'utf8',
   });
 
-test('it runs by itself, and leaves its directory as it was', () => {
+test('runs by itself, and leaves its directory unchanged', () => {
   const before = digest(app);
   expect(run('--version').trim()).toMatch(/^\d+\.\d+\.\d+$/);
   expect(run('crds')).toContain('kind: CustomResourceDefinition');
@@ -42,12 +42,12 @@ test('it runs by itself, and leaves its directory as it was', () => {
   expect(digest(app)).toBe(before);
 });
 
-test('made again it is the same', () => {
+test('a second build is identical', () => {
   bundle(join(scratch, 'again'));
   expect(digest(join(scratch, 'again'))).toBe(digest(app));
 });
 
-test('so it is made by the steps of the Dockerfile', () => {
+test('the steps of the Dockerfile build the same', () => {
   const [, build] = readFileSync(join(root, 'Dockerfile'), 'utf8').split(/^FROM .*\n/m);
   const source = join(scratch, 'source');
   const made = join(scratch, 'made');
@@ -61,20 +61,20 @@ test('so it is made by the steps of the Dockerfile', () => {
   expect(digest(made)).toBe(digest(app));
 });
 
-/** What Docker would send: everything in the repository that .dockerignore lets through. */
+/** What Docker would send: all files of the repository that .dockerignore does not exclude. */
 function copySources(to: string): void {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n');
   for (const name of readdirSync(root))
     if (!ignored.includes(name)) cpSync(join(root, name), join(to, name), { recursive: true });
 }
 
-/** The image that builds has Node 24. */
+/** The build image has Node 24. */
 const buildEnvironment = () => ({
   ...process.env,
   PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
 });
 
-test('no compiler, no test runner, no Node of its own', () => {
+test('contains no compiler, no test runner and no Node', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const installed = neededAtRunTime(packages).map((path) => path.replace(/^.*node_modules\//, ''));
   expect(installed).toContain('undici');

@@ -1,5 +1,5 @@
-// The published package as a stranger meets it: packed, installed into an empty project from its tarball, imported with
-// types, started. Needs the npm registry for its dependencies, and so runs where Go modules are fetched as well.
+// The published package as a new user gets it: packed, installed into an empty project from its tarball, imported with
+// types, started. Needs the npm registry for its dependencies, so it runs where Go modules are fetched as well.
 
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const project = join(scratch, 'project');
 const PUBLINT = 'publint@0.3.25';
 let tarball: string;
 
-// The stranger has Node 24.
+// The user has Node 24.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
 const execute = promisify(execFile);
 const run = async (command: string, ...args: string[]): Promise<string> => {
@@ -38,11 +38,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-test('publint has nothing to say', async () => {
+test('publint reports nothing', async () => {
   expect(await run('npx', 'publint', 'run', tarball, '--strict')).toContain('All good!');
 });
 
-test('it brings neither sources nor tests nor a Node of its own', () => {
+test('contains neither sources nor tests nor Node', () => {
   const installed = join(project, 'node_modules/lapse');
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
   const strange = files.filter((file) =>
@@ -75,7 +75,7 @@ export type Unused = Family | typeof wrong;
 console.log([status, answer.status, typeof GuardedDeletes, typeof simulate].join(' '));
 `;
 
-test('every face can be imported, with types', async () => {
+test('every public export can be imported, with types', async () => {
   write('program.ts', PROGRAM);
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
   for (const name of ['@types/node', 'undici-types'])
@@ -92,12 +92,12 @@ test('every face can be imported, with types', async () => {
   expect(await run('node', 'program.ts')).toBe('200 200 function function\n');
 });
 
-test('npx lapse says its version and the definitions of its kinds', async () => {
+test('npx lapse prints its version and its CRDs', async () => {
   expect((await run('npx', 'lapse', '--version')).trim()).toMatch(/^\d+\.\d+\.\d+$/);
   expect(await run('npx', 'lapse', 'crds')).toContain('kind: CustomResourceDefinition');
 });
 
-test('npx lapse up starts, with the examples, and stops when asked', async () => {
+test('npx lapse up starts, with the examples, and stops on a signal', async () => {
   cpSync(join(root, 'examples/00-first-controller/expiring-config-maps.ts'), join(project, 'own.ts'));
   const child = spawn('npx', ['lapse', 'up', '--data', 'data', '--port', '0', '--module', './own.ts'], {
     cwd: project,
@@ -115,13 +115,13 @@ test('npx lapse up starts, with the examples, and stops when asked', async () =>
         if (/serving +https:/.test(said) && /waiting +until/.test(said)) resolve();
       });
   });
-  // A page has a program in it, which is read from files that only the compiled package has.
+  // A page contains a program that is read from files that only the compiled package has.
   const page = await run('npx', 'lapse', 'plan', '--kubeconfig', 'data/kubeconfig', '--output', 'html');
   expect(page).toMatch(/<script.*<\/html>/s);
-  // npx passes no signal on: the whole group is asked.
+  // npx does not forward signals, so the whole group is signalled.
   process.kill(-child.pid!, 'SIGINT');
   await ended;
   expect(said).toContain('ttl-after-finished');
-  // A controller of the stranger's own, on the runtime of the process that loads it.
+  // A controller of the user, on the runtime of the process that loads it.
   expect(said).toMatch(/^ +controllers [^:]*, own$/m);
 });

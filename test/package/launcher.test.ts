@@ -1,4 +1,4 @@
-// bin/lapse on machines with other Nodes: which are taken, and what is said to whoever has none that is.
+// bin/lapse on machines with other Node versions: which are accepted, and the message if none is.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function machine(version: string | undefined): string {
   return bin;
 }
 
-/** The script where there is no Node beside it: in a clone before npm ci, or as it is published. */
+/** The script without a bundled Node: in a clone before npm ci, or as published. */
 function place(what: 'clone' | 'package'): string {
   const directory = mkdtempSync(join(scratch, `${what}-`));
   mkdirSync(join(directory, what === 'clone' ? 'packages' : 'dist'));
@@ -50,6 +50,6 @@ test.each([
   expect(status).toBe(err === '' ? 0 : 1);
 });
 
-test('it takes what the package demands', () => {
+test('accepts the versions that the package requires', () => {
   expect(publishedManifest().engines).toEqual({ node: '>=24.12' });
 });

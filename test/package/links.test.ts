@@ -29,7 +29,7 @@ test.each([
   expect(keepLiveLinks('docs/page.md', text, there)).toBe(kept);
 });
 
-test('no page that is published has a link that leads nowhere', () => {
+test('no published page has a broken link', () => {
   const pages = pagesShipped();
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/operations.md', 'docs/adr/0002-time.md']));
   const dead = pages.flatMap((page) =>
@@ -38,7 +38,7 @@ test('no page that is published has a link that leads nowhere', () => {
       .map((target) => `${page}: ${target}`),
   );
   expect(dead).toEqual([]);
-  // It is not for want of links.
+  // There are links to check.
   expect(targetsOf('README.md', publishedPage('README.md')).length).toBeGreaterThan(20);
   expect(targetsOf('README.md', readFileSync(join(root, 'README.md'), 'utf8')).length).toBeGreaterThan(25);
 });

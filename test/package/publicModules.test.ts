@@ -1,4 +1,4 @@
-// What users may import is listed twice: for Node and TypeScript (package.json), and for modules that a process loads
+// The public exports are listed twice: for Node and TypeScript (package.json), and for modules that a process loads
 // (publicModules.ts). Both lists and the published package are equal.
 
 import { createServer as own } from '@lapse/apiserver/server';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { product, publicExports } from '../../scripts/manifests.ts';
 import { publishedManifest } from '../../scripts/package.ts';
 
-test('inside the repository a face leads to its source, and there is one copy of it', () => {
+test('inside the repository a public export resolves to its source, and there is one copy of it', () => {
   expect(createServer).toBe(own);
 });
 
@@ -18,7 +18,7 @@ test('package.json and the hook of --module offer the same modules', () => {
   expect(manifest).toBe('./package.json');
 });
 
-test('what is published is compiled, has types, demands Node 24 and carries none', () => {
+test('the published package is compiled, has types, requires Node 24 and does not include it', () => {
   const published = publishedManifest();
   expect(published).toMatchObject({
     name: 'lapse',
