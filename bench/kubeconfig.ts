@@ -1,4 +1,4 @@
-// A kubeconfig for a server that asks for no credentials.
+// A kubeconfig for a server without authentication.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

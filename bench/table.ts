@@ -1,4 +1,4 @@
-// Results as a table that reads the same on a terminal and in Markdown.
+// Results as a table for terminals and Markdown.
 
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];

@@ -1,5 +1,6 @@
-// npm run bench -- apiserver [--quick | --paging]: the embedded server, as published, beside a real kube-apiserver + etcd; same
-// client, same run; then how long reading very many Jobs keeps it from anything else (`--paging`: only that). The first start of the published form is the slower one: nothing of it was compiled before.
+// npm run bench -- apiserver [--quick | --paging]: the embedded server, as published, compared with a real
+// kube-apiserver + etcd; same client, same run. Then how long reading very many Jobs blocks it (`--paging`: only that).
+// The first start of the published form is the slower one, because nothing was compiled before.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { machine } from '../machine.ts';
@@ -34,7 +35,7 @@ interface Sizes {
 async function measure(target: BenchTarget, sizes: Sizes): Promise<Figures> {
   const load = new Load(target);
   try {
-    // Warm both sides: connections, JIT, caches.
+    // Warm up both sides: connections, JIT, caches.
     await load.rate(300, (i) => load.call('POST', NAMESPACE, job(`warm-${i}`)));
     await load.rate(300, (i) => load.call('DELETE', `${NAMESPACE}/warm-${i}?propagationPolicy=Background`));
     const created: Buffer[] = [];
@@ -70,7 +71,7 @@ async function measure(target: BenchTarget, sizes: Sizes): Promise<Figures> {
   }
 }
 
-// A server may cut off watchers that fall behind in a burst: when nothing more comes for this long, it is over.
+// A server may cut off watchers that fall behind in a burst: it ends when no event arrives for this long.
 const STALL_MS = 3000;
 
 /** Deliveries per second: every event to every watcher, from the first write to the last delivery. */

@@ -1,4 +1,4 @@
-// What is stored: a Job of a realistic size.
+// The stored object: a Job of a realistic size.
 
 export const job = (name: string) => ({
   apiVersion: 'batch/v1',

@@ -46,7 +46,7 @@ export class Load {
     return (count * 1000) / (performance.now() - begin);
   }
 
-  /** Opens a watch; `onLines` gets the number of events each chunk completed. Returns the way to close it. */
+  /** Opens a watch; `onLines` gets the number of events each chunk completed. Returns a function that closes it. */
   async watch(path: string, onLines: (n: number) => void): Promise<() => void> {
     const closing = new AbortController();
     const response = await request(this.#target.url + path, {

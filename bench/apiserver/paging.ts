@@ -1,5 +1,5 @@
-// How long reading very many Jobs keeps the server from anything else: the longest pause of its event loop, while a client
-// in another process reads them all over a socket, in pages and at once.
+// How long reading very many Jobs blocks the server: the longest pause of its event loop, while a client in another
+// process reads them all over a socket, in pages and at once.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { markdownTable } from '../table.ts';
 export interface Pauses {
   /** Milliseconds, the resolution of 1 ms included. */
   readonly longest: number;
-  /** 99 of 100 are shorter. */
+  /** The 99th percentile. */
   readonly common: number;
 }
 
@@ -25,7 +25,7 @@ export async function measurePaging(count: number): Promise<string> {
   process.stderr.write(`storing ${count.toLocaleString('en')} Jobs …\n`);
   try {
     const { url } = await told<{ url: string }>(server);
-    // Warm both sides: connections, JIT, caches.
+    // Warm up both sides: connections, JIT, caches.
     await readPages(url + JOBS);
     const rows: string[][] = [];
     for (const way of WAYS) {
@@ -60,13 +60,13 @@ async function told<T>(server: ChildProcess): Promise<T> {
 
 interface Way {
   readonly how: string;
-  /** How many Jobs it saw. */
+  /** The number of Jobs it saw. */
   readonly read: (url: string) => Promise<number>;
   readonly goal?: number;
 }
 
 const WAYS: readonly Way[] = [
-  // What the machine alone does.
+  // The baseline of the machine.
   { how: 'nobody asks', read: () => sleep(IDLE_MS, 0) },
   { how: `in pages of ${PAGE}`, read: readPages, goal: GOAL_MS },
   { how: 'at once', read: async (url) => jobsIn(await readBytes(url)) },
@@ -90,7 +90,7 @@ async function readPages(url: string): Promise<number> {
   return seen;
 }
 
-// The client shares the machine: it looks at the bytes, and parses nothing.
+// The client shares the machine, so it only scans the bytes and parses nothing.
 const HEAD_BYTES = 1000;
 const NAME = Buffer.from('"name":"j-');
 

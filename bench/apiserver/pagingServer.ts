@@ -1,5 +1,5 @@
-// pagingServer.ts COUNT: the embedded server in a process of its own, with COUNT Jobs. Says `{ url }` when they are stored;
-// asked to `begin`, it watches its event loop, and at the `end` it tells the pauses in milliseconds.
+// pagingServer.ts COUNT: the embedded server in a separate process, with COUNT Jobs. Sends `{ url }` when they are
+// stored. On `begin` it starts to measure its event loop, and on `end` it sends the pauses in milliseconds.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { listen } from '@lapse/apiserver/http/listen';

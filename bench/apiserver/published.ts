@@ -1,4 +1,4 @@
-// Lapse as it is published, compiled and on the Node it carries, laid out in a folder of its own; and a server of it.
+// Lapse as published, compiled and on the Node it contains, in a separate folder; and a server started from it.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface Serving {
   readonly stop: () => Promise<void>;
 }
 
-/** Resolves when the server says that it serves. */
+/** Resolves when the server reports that it serves. */
 export async function serve({ program }: Published, data: string, store: string): Promise<Serving> {
   const args = ['server', '--port', '0', '--data', data, '--store', store];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });

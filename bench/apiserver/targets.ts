@@ -1,4 +1,4 @@
-// The servers under test: each is processes of its own, reached over TLS on loopback with a bearer token.
+// The servers under test: each runs in separate processes, reached over TLS on loopback with a bearer token.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ function rssOf(directory: string): number {
       const kilobytes = /^VmRSS:\s+([0-9]+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
       total += Number(kilobytes?.[1] ?? 0) * 1024;
     } catch {
-      // The process ended while we looked.
+      // The process ended during the measurement.
     }
   }
   return total;

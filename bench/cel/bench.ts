@@ -1,5 +1,5 @@
-// npm run bench -- cel [--quick]: the Cleaner's condition over 1,000 revisions, on our engine, in hand-written
-// JavaScript and on the npm libraries. Contenders take turns, so that a busy machine disturbs all alike; ratios are
+// npm run bench -- cel [--quick]: the Cleaner's condition over 1,000 revisions, on the engine of Lapse, in hand-written
+// JavaScript and on the npm libraries. Contenders take turns, so that load of the machine affects all alike; ratios are
 // medians over the turns.
 
 import { compile, conditionEnvironment, DYN, timestampFromMillis } from '@lapse/cel/cel';
@@ -20,7 +20,7 @@ function revisions(): { items: Revision[] } {
   const items = Array.from({ length: REVISIONS }, (_, i) =>
     idleRevision(`commit-${i}--account`, new Date(Date.UTC(2024, 0, 1) + i * 60_000).toISOString()),
   );
-  // As an API server's answer would arrive.
+  // As parsed from an answer of an API server.
   return JSON.parse(JSON.stringify({ items })) as { items: Revision[] };
 }
 

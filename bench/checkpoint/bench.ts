@@ -1,6 +1,6 @@
-// npm run bench -- checkpoint [--quick] [--kubernetes]: 10,000 ConfigMaps of 1 kB captured, beside reading them with the
-// same client, sixteen at once; memory of the process that does it; and whether compressing stays linear. The server is a
-// process of its own: the embedded one, or a real kube-apiserver.
+// npm run bench -- checkpoint [--quick] [--kubernetes]: capture of 10,000 ConfigMaps of 1 kB, compared with reading
+// them with the same client, sixteen at once; memory of the capturing process; and whether compression stays linear.
+// The server is a separate process: the embedded one, or a real kube-apiserver.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { markdownTable, ratio } from '../table.ts';
 import { settings } from './objects.ts';
 import type { Figures } from './subject.ts';
 
-/** As many times, alternating; the fastest counts, since others only ever add. */
+/** This many times, alternating. The fastest run counts, because load can only slow a run down. */
 const ROUNDS = 2;
 
 async function furnish(target: BenchTarget, count: number): Promise<void> {
@@ -66,7 +66,7 @@ async function measureCapture(target: BenchTarget, count: number): Promise<strin
   return markdownTable(header, [row('read, 16 at once', peer), row('captured', ours)]);
 }
 
-/** CPU of turning objects into chunks, at growing numbers of them. */
+/** CPU time to turn objects into chunks, for growing numbers of them. */
 function measureCompression(count: number): string {
   const rows: string[][] = [];
   let first = 0;

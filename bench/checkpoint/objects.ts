@@ -1,4 +1,4 @@
-// ConfigMaps of about a kilobyte, as settings look: words that repeat, values that do not.
+// ConfigMaps of about a kilobyte with realistic settings: repeated words, unique values.
 
 import { sha256 } from '@lapse/base/codec';
 import type { KubeObject } from '@lapse/kube/api/object';

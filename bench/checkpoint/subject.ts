@@ -1,6 +1,5 @@
-// A process of its own, so that memory is one subject's: reads the ConfigMaps, or captures them with the controller as
-// `lapse run` assembles it. Prints one line of JSON.
-//
+// A separate process, so that memory is that of one subject: reads the ConfigMaps, or captures them with the controller
+// as assembled by `lapse run`. Prints one line of JSON.
 //   node --expose-gc bench/checkpoint/subject.ts read|capture URL CA_FILE TOKEN COUNT
 
 import { readFileSync } from 'node:fs';
@@ -22,7 +21,7 @@ import { nameOf } from './objects.ts';
 
 export interface Figures {
   readonly seconds: number;
-  /** Beyond what the process had before it began, in MiB: heap and what buffers hold. */
+  /** Growth since the start of the measurement, in MiB: heap and buffers. */
   readonly peakMb: number;
   readonly cpuSeconds: number;
   readonly chunks: number;
@@ -36,7 +35,7 @@ const credentials = fixedCredentials({ headers: bearer(token) });
 const transport = undiciTransport({ server, clock: realClock, tls: { ca: readFileSync(caFile, 'utf8') } });
 const client = createClient({ transport, clock: realClock, random: systemRandom, credentials });
 
-/** Every object, as many at once as a capture asks for. */
+/** Reads every object, with the concurrency of a capture. */
 async function read(from: number, to: number): Promise<void> {
   let next = from;
   const lane = async () => {

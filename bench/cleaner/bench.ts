@@ -1,7 +1,7 @@
-// npm run bench -- cleaner [--quick] [--built] [--only memory]: what Cleaners cost. The memory of `lapse run` with 100,000
-// that wait for their TTL; a million of them in the queue, in bytes; evaluations of the proposal's condition over ten
-// revisions per second, beside the same condition in hand-written JavaScript; and a restart with ten thousand waiting
-// Cleaners, in time, requests and looks.
+// npm run bench -- cleaner [--quick] [--built] [--only memory]: the costs of Cleaners. The memory of `lapse run` with
+// 100,000 that wait for their TTL; a million of them in the queue, in bytes; evaluations per second of the proposal's
+// condition over ten revisions, compared with hand-written JavaScript; and a restart with ten thousand waiting
+// Cleaners, in time, requests and reconciles.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -83,7 +83,7 @@ interface Restart {
   readonly looks: number;
 }
 
-/** They are there, their status says when their TTL ends, and the process starts anew. */
+/** The Cleaners exist, their status has the deadline of their TTL, and the process is restarted. */
 async function restart(count: number): Promise<Restart> {
   const family = findFamily('cleaner');
   const configuration = { actAs: 'controller' };
@@ -107,7 +107,7 @@ async function restart(count: number): Promise<Restart> {
 
 const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 
-/** `lapse run` beside few and beside very many waiting Cleaners. */
+/** `lapse run` with few and with very many waiting Cleaners. */
 async function memory(quick: boolean, built: boolean): Promise<void> {
   if (built) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const sizes = quick ? [100, 2000] : [1000, 100_000];

@@ -1,4 +1,4 @@
-// What `lapse run` needs to know very many waiting Cleaners: resident memory and heap, alone in its process.
+// What `lapse run` needs for very many waiting Cleaners: resident memory and heap, measured in a separate process.
 
 import { fileURLToPath } from 'node:url';
 import { measureController, type Usage } from '../growth/contender.ts';

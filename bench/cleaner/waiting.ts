@@ -1,5 +1,5 @@
-// A million Cleaners that wait for their TTL, as the controller's queue holds them, alone in a process: prints the figures
-// as JSON. `waiting.ts COUNT`.
+// A million Cleaners that wait for their TTL, as held by the controller's queue, in a separate process: prints the
+// figures as JSON. `waiting.ts COUNT`.
 
 import { realClock } from '@lapse/base/clock';
 import { instant, plus } from '@lapse/base/instant';
@@ -10,9 +10,9 @@ import { Timers } from '@lapse/runtime/timers';
 
 export interface Waiting {
   readonly count: number;
-  /** Of the queue and its timers. */
+  /** Bytes of the queue and its timers. */
   readonly megabytes: number;
-  /** Of the keys, which the cache needs anyway. */
+  /** Bytes of the keys, which the cache needs anyway. */
   readonly keyMegabytes: number;
   readonly perSecond: number;
 }

@@ -1,5 +1,5 @@
-// Cleaners of preview environments as kubectl applies them: about 3 kB each, half of it managedFields and the copy that
-// kubectl keeps.
+// Cleaners of preview environments as applied by kubectl: about 3 kB each, half of it managedFields and the
+// last-applied annotation.
 
 import { formatTime, type Instant, instant } from '@lapse/base/instant';
 import { seededRandom, uuid } from '@lapse/base/random';
@@ -10,7 +10,7 @@ import { buildStatus } from 'lapse/controllers/cleaner/status';
 export const NAMESPACES: readonly string[] = Array.from({ length: 100 }, (_, i) => `previews-${i}`);
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The `i`th of many. Its TTL is its own, and at least 30 days. */
+/** The `i`th of many. Its TTL is unique, and at least 30 days. */
 export function waitingCleaner(i: number): Cleaner {
   const name = `preview-${String(i).padStart(6, '0')}`;
   const applied = cleaner(
@@ -56,7 +56,7 @@ const managed = (manager: string) => ({
 });
 const random = seededRandom(3);
 
-/** The same as the API server stores it, with the status that Lapse writes. */
+/** The same as stored by the API server, with the status that Lapse writes. */
 export function storedCleaner(i: number): Cleaner {
   const applied = waitingCleaner(i);
   const stored: Cleaner = {

@@ -1,6 +1,6 @@
-// npm run bench -- growth [--quick] [--built] [--out DIR]: what it costs to know more and more finished Jobs, from a
-// thousand to a million, for Lapse and, as far as the machine's memory goes, for kube-controller-manager. The server is
-// made up (see server.ts), so the figures are about the controllers alone.
+// npm run bench -- growth [--quick] [--built] [--out DIR]: the cost of caching finished Jobs, from a thousand to a
+// million, for Lapse and, as far as the memory of the machine allows, for kube-controller-manager. The server generates
+// its Jobs (see server.ts), so the figures are about the controllers alone.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { type Contender, incumbent, lapse, type Measured, measureOne } from './c
 import { growthPicture } from './picture.ts';
 
 const SIZES = [1000, 10_000, 100_000, 300_000, 1_000_000];
-/** Beyond this it needs more memory than the machines this runs on have to spare. */
+/** Above this size it needs more memory than the benchmark machines have to spare. */
 const INCUMBENT_UP_TO = 300_000;
 
 const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20).toLocaleString('en');

@@ -1,4 +1,4 @@
-// One controller, one size: started against a server of its own, watched until it has deleted the one object that is due.
+// One controller, one size: started with a separate server, measured until it has deleted the one object that is due.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface Contender {
 }
 
 export interface Usage {
-  /** Bytes, a while after it knew everything; and the most it ever was. */
+  /** Bytes, a while after the cache was filled; and the peak. */
   readonly rss: number;
   readonly peak: number;
   /** Bytes of the JavaScript heap; undefined for other processes. */
@@ -55,7 +55,7 @@ export const lapse = (built: boolean): Contender => ({
   command: (kubeconfig) => lapseContender(built).command(undefined as never, kubeconfig),
 });
 
-/** Resolves when the server says `word`. */
+/** Resolves when the server prints `word`. */
 function said(server: ChildProcess, word: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.stdout?.on('data', (chunk: Buffer) => chunk.toString().includes(word) && resolve());

@@ -1,4 +1,4 @@
-// Memory over Jobs, both by powers of ten: a straight line is growth in proportion.
+// Memory over the number of Jobs, both axes logarithmic: a straight line is proportional growth.
 
 import type { Measured } from './contender.ts';
 
@@ -22,7 +22,7 @@ interface Axis {
   readonly ticks: readonly number[];
 }
 
-/** From the power of ten below the least to the one above the most. */
+/** From the power of ten below the minimum to the one above the maximum. */
 function axis(values: readonly number[]): Axis {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));

@@ -1,5 +1,5 @@
-// Objects of built-in kinds as protobuf, by the table of their Go structs: what a real API server answers to those who
-// ask for it. Only the types that a Job is made of.
+// Encodes objects of built-in kinds as protobuf, from the table of their Go structs, as a real API server answers
+// clients that request it. Only the types that a Job consists of.
 
 import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
 import type { BuiltinField } from '@lapse/apiserver/schema/builtinTable';
@@ -69,6 +69,6 @@ export const encodeList = ({ apiVersion, kind, metadata, items }: List): Buffer 
     ...items.map((item) => [2, messageOf(item)] as const),
   ]);
 
-/** An event of a watch, with the length in front. */
+/** A watch event, prefixed with its length. */
 export const encodeEvent = (type: string, object: Typed): Buffer =>
   frame(type, envelope(object.apiVersion, object.kind, messageOf(object)));

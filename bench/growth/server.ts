@@ -1,6 +1,6 @@
-// server.ts COUNT [DIRECTORY]: the embedded API server, but that its Jobs are made up as they are asked for: COUNT of
-// them, finished, waiting for ten years, and one that is due. Writes a kubeconfig, then says `ready`, and `deleted` when
-// the one that is due has gone. A real server could not hold a million Jobs on the machines this is measured on.
+// server.ts COUNT [DIRECTORY]: the embedded API server, except that its Jobs are generated on request: COUNT finished
+// ones that wait for ten years, and one that is due. Writes a kubeconfig, then prints `ready`, and `deleted` when the
+// due one is deleted. A real server could not hold a million Jobs on the benchmark machines.
 
 import { listen } from '@lapse/apiserver/http/listen';
 import { createServer } from '@lapse/apiserver/server';

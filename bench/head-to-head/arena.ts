@@ -1,4 +1,4 @@
-// One API server for all rounds, and the order of a round: data first, then the observer, then the contender.
+// One API server for all rounds, and the order of a round: first the data, then the observer, then the contender.
 
 import { type Bed, startBed } from '../../test/kube/bed/bed.ts';
 import { type Contender, lapse, type Running, start } from './contenders.ts';
@@ -28,7 +28,7 @@ export class Arena {
     await this.bed.stop();
   }
 
-  /** Runs one contender; whatever it leaves behind is removed. */
+  /** Runs one contender, and removes what it leaves behind. */
   async round<R>(contender: Contender, body: (round: Round) => Promise<R>, keepData = false): Promise<R> {
     const observer = await Observer.open(this.load);
     const round = new Round(this, contender, observer);
@@ -86,7 +86,7 @@ export class Round {
     this.#running = undefined;
   }
 
-  /** What the contender said last, for an error message. */
+  /** The last output of the contender, for an error message. */
   tail(): string {
     return this.#running?.tail() ?? '';
   }

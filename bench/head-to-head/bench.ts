@@ -1,6 +1,6 @@
-// npm run bench -- head-to-head [--quick] [--out DIR] [--only burst,lateness,race,memory] [--built]: kube-controller-
-// manager's own controller (with its defaults, and tuned), Lapse (with --built compiled, as published), and a bare loop of
-// DELETEs, on the same data on one real API server.
+// npm run bench -- head-to-head [--quick] [--out DIR] [--only burst,lateness,race,memory] [--built]: the controller of
+// kube-controller-manager (with its defaults, and tuned), Lapse (with --built compiled, as published), and a bare loop
+// of DELETEs, on the same data on one real API server.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ async function measure(arena: Arena, sizes: Sizes, only: readonly string[]): Pro
     try {
       return await run();
     } catch (error) {
-      // What the other rounds measured is still worth having.
+      // Keeps the results of the other rounds.
       process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n`);
       process.exitCode = 1;
       return [];

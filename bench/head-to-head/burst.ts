@@ -1,4 +1,4 @@
-// Round 1: many Jobs that were due long ago. How fast they go, what each costs.
+// Round 1: many Jobs that are long overdue. How fast they are deleted, and the cost of each deletion.
 
 import type { Arena, Round } from './arena.ts';
 import { type Contender, INCUMBENT, raw, TUNED } from './contenders.ts';
@@ -19,7 +19,7 @@ export interface Burst {
 
 export interface BurstSizes {
   readonly jobs: number;
-  /** The incumbent with its defaults deletes ten per second: it is watched for this long only. */
+  /** kube-controller-manager with its defaults deletes ten per second, so it is measured for this long only. */
   readonly windowMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Who competes: processes that are given the same kubeconfig and nothing else.
+// The contenders: processes that are given the same kubeconfig and nothing else.
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ export const lapse = (built: boolean): Contender => ({
     '--verbosity=warn',
   ],
 });
-/** No list, no watch, no decision: as fast as one can ask. */
+/** No list, no watch, no decision: the maximum rate of DELETEs. */
 export const raw = (prefix: string, count: number): Contender => ({
   name: 'raw DELETE loop',
   command: (bed, kubeconfig) => [
@@ -96,7 +96,7 @@ export const raw = (prefix: string, count: number): Contender => ({
 let runs = 0;
 
 export async function start(contender: Contender, bed: Bed): Promise<Running> {
-  // A name of its own, by which the process is found.
+  // A unique name, by which the process is found.
   const kubeconfig = join(bed.directory, `contender-${++runs}.kubeconfig`);
   copyFileSync(bed.kubeconfig, kubeconfig);
   const [binary = '', ...args] = contender.command(bed, kubeconfig);

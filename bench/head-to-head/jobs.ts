@@ -1,5 +1,5 @@
-// The data: finished Jobs of a realistic size, made through the API as the Job controller would leave them. Two writes
-// each, so they are made before a contender starts.
+// The data: finished Jobs of a realistic size, created through the API in the state in which the Job controller leaves
+// them. Each takes two writes, so they are created before a contender starts.
 
 import type { Load } from './load.ts';
 
@@ -11,7 +11,7 @@ export interface Plan {
   readonly name: string;
   /** Seconds; undefined: set later. */
   readonly ttl?: number;
-  /** Whole seconds since the epoch; undefined: it is not finished. */
+  /** Whole seconds since the epoch; undefined: not finished. */
   readonly finishedAt?: number;
 }
 
@@ -44,7 +44,7 @@ const manifest = ({ name, ttl }: Plan) => ({
   },
 });
 
-/** Complete since a second, as the API server's validation wants it. */
+/** Complete since this second, as required by the API server's validation. */
 function finishedStatus(finishedAt: number): object {
   const time = new Date(finishedAt * 1000).toISOString().replace('.000', '');
   const condition = (type: string) => ({
@@ -80,7 +80,7 @@ export async function createJobs(load: Load, plans: readonly Plan[]): Promise<vo
 export const setTtl = (load: Load, name: string, ttl: number): Promise<number> =>
   load.tryPatch(jobPath(name), { spec: { ttlSecondsAfterFinished: ttl } });
 
-/** Whatever a round left behind. */
+/** Removes what a round left behind. */
 export async function removeAll(load: Load): Promise<void> {
   await load.call('DELETE', PATH, {
     kind: 'DeleteOptions',

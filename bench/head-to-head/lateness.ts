@@ -1,5 +1,5 @@
-// Round 2: how long after its end a Job goes. Times of Kubernetes have whole seconds, so ends by timer fall on whole
-// seconds; ends every 100 ms are Jobs with TTL 0 that finish every 100 ms.
+// Round 2: how long after its deadline a Job is deleted. Times in Kubernetes have whole seconds, so deadlines by timer
+// fall on whole seconds. Deadlines every 100 ms are Jobs with TTL 0 that finish every 100 ms.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena, Round } from './arena.ts';
@@ -26,13 +26,13 @@ export interface LatenessSizes {
 
 const EVERY_MS = 100;
 const PER_SECOND = 10;
-/** For connections, compilers and caches on all sides. */
+/** Warms up connections, compilers and caches on all sides. */
 const WARM_UP = 20;
 const LIMIT_MS = 20_000;
-/** Time for the contender to start and look at its list. */
+/** Time for the contender to start and process its list. */
 const START_SECONDS = 5;
 
-/** Jobs that finish one after the other; measured from when the write that finished them was sent. */
+/** Jobs that finish one after the other; measured from the time the finishing write was sent. */
 async function steady(round: Round, count: number): Promise<Spread> {
   const names = Array.from({ length: count + WARM_UP }, (_, i) => `steady-${i}`);
   await createJobs(
@@ -53,10 +53,10 @@ async function steady(round: Round, count: number): Promise<Spread> {
   return late(round, counted, (name) => finished.get(name)!);
 }
 
-/** Made at half the speed that was hoped for, each time the Jobs were not ready in time. */
+/** Retried at half the rate each time the Jobs were not ready in time. */
 const CREATED_PER_SECOND = [300, 150, 75, 40];
 
-/** Jobs whose time is over at whole seconds: `perSecond` at each, from a second on that leaves time to make them. */
+/** Jobs that expire at whole seconds: `perSecond` at each, starting late enough to create them. */
 async function atSeconds(round: Round, prefix: string, count: number, perSecond: number): Promise<Spread> {
   for (const rate of CREATED_PER_SECOND) {
     const first = nowSeconds() + 3 + Math.ceil(count / rate);

@@ -1,4 +1,4 @@
-// The hands of the benchmark: requests as the same administrator for everything, a fixed number in flight.
+// The client of the benchmark: all requests as the same administrator, with a fixed number in flight.
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
@@ -28,7 +28,7 @@ export class Load {
     return this.call('PATCH', path, body, 'application/merge-patch+json');
   }
 
-  /** The code of the answer, whatever it is. */
+  /** The status code of the answer. */
   async tryPatch(path: string, body: object): Promise<number> {
     return (await this.#send('PATCH', path, body, 'application/merge-patch+json')).status;
   }
@@ -44,7 +44,10 @@ export class Load {
     return (count * 1000) / (performance.now() - begin);
   }
 
-  /** Opens a watch; `onLine` gets each event as it arrives, `onEnd` tells that no more come. Returns the way to close it. */
+  /**
+   * Opens a watch; `onLine` gets each event as it arrives, `onEnd` is called when no more follow. Returns a function
+   * that closes it.
+   */
   async watch(path: string, onLine: (line: string) => void, onEnd: () => void): Promise<() => void> {
     const closing = new AbortController();
     const response = await request(this.#bed.url + path, {

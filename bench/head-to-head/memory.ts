@@ -1,5 +1,5 @@
-// Round 4: many Jobs that wait. What it costs to know them all, and to go on knowing them. One Job is overdue: when it
-// goes, the contender has looked at its whole list.
+// Round 4: many waiting Jobs. The cost to cache them all, and to keep them cached. One Job is overdue: when it is
+// deleted, the contender has processed its whole list.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena, Round } from './arena.ts';
@@ -14,7 +14,7 @@ export interface Waiting {
   readonly synced: number;
   /** Seconds of CPU until then. */
   readonly cpuToSync: number;
-  /** Bytes, a while later; and the most it ever was. */
+  /** Bytes, a while later; and the peak. */
   readonly rss: number;
   readonly peak: number;
   /** Share of one core while nothing happens. */
@@ -55,6 +55,6 @@ export async function waitings(arena: Arena, sizes: WaitingSizes): Promise<Waiti
   const results: Waiting[] = [];
   for (const contender of [INCUMBENT, arena.lapse])
     results.push(await arena.round(contender, (round) => waiting(round, contender, sizes), true));
-  // Nothing is removed: this is the last round, and to delete so many at once takes longer than the server allows.
+  // Nothing is removed: this is the last round, and deleting so many at once takes longer than the server allows.
   return results;
 }

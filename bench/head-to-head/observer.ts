@@ -1,4 +1,5 @@
-// What the API server says happened, and when we heard it: one watch on all Jobs, the same for every contender.
+// What happened according to the API server, and when it was observed: one watch on all Jobs, the same for every
+// contender.
 
 import { ALL_JOBS } from './jobs.ts';
 import type { Load } from './load.ts';
@@ -7,7 +8,7 @@ export interface Deleted {
   readonly name: string;
   /** Milliseconds since the epoch, with fractions. */
   readonly at: number;
-  /** Of the object as it was when it was deleted. */
+  /** From the object at its deletion. */
   readonly ttl: number | undefined;
 }
 
@@ -34,7 +35,7 @@ export class Observer {
     return observer;
   }
 
-  /** From the last event that was heard; a server may end a watch at any time. */
+  /** Resumes from the last observed event; a server may end a watch at any time. */
   async #watch(load: Load): Promise<void> {
     const path = `${ALL_JOBS}?watch=1&resourceVersion=${this.#version}`;
     const hear = (line: string) => this.#hear(line);
@@ -45,7 +46,7 @@ export class Observer {
     this.#close();
   }
 
-  /** Until it is enough, or the time is over; whether it was enough. */
+  /** Waits until there are enough, or the time is up; returns whether there were enough. */
   async until(isEnough: () => boolean, limitMs: number): Promise<boolean> {
     if (isEnough()) return true;
     const enough = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
-// The table's main rows as a picture for the README: bars of equal scale per row, readable on light and dark pages.
+// The main rows of the table as a picture for the README: bars with one scale per row, readable on light and dark
+// pages.
 
 import type { Results } from './report.ts';
 

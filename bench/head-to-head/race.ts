@@ -1,5 +1,5 @@
-// Round 3: TTLs that are extended at the very moment they end. Wrongful is a deletion of a Job whose extension the API
-// server had accepted: the object in the DELETED event carries the new TTL and was not over.
+// Round 3: TTLs that are extended at the very moment they expire. A deletion is wrongful if the API server had accepted
+// the extension before: the object in the DELETED event has the new TTL and had not expired.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena, Round } from './arena.ts';
@@ -13,7 +13,7 @@ export interface Race {
   readonly jobs: number;
   /** Extensions that the API server accepted. */
   readonly accepted: number;
-  /** Of those, accepted so near to the end that a deletion could be under way. */
+  /** Of those, accepted so close to the deadline that a deletion could be in progress. */
   readonly near: number;
   /** Deletions that the API server refused because the object had changed. */
   readonly refused: number;
@@ -26,23 +26,23 @@ export interface RaceSizes {
 }
 
 const SPREAD_MS = 25;
-/** Around the end, as the spread of answers is: the extension and the deletion are both on their way. */
+/** Around the deadline, within the spread of answer times: extension and deletion are both in flight. */
 const NEAR_MS = { from: -5, to: 20 };
-/** Seconds: the end is an hour after the finish, this is another. */
+/** Seconds: the deadline is an hour after the finish, the extension adds another. */
 const EXTENDED = 7200;
-/** Made at half the speed that was hoped for, each time the Jobs were not ready in time. */
+/** Retried at half the rate each time the Jobs were not ready in time. */
 const CREATED_PER_SECOND = [300, 150, 75, 40];
-/** For the contender to start and look at its list. */
+/** Time for the contender to start and process its list. */
 const START_SECONDS = 6;
 
 interface Racer {
   readonly name: string;
   readonly end: number;
-  /** When it is extended, in milliseconds from its end. */
+  /** When it is extended, in milliseconds from its deadline. */
   readonly at: number;
 }
 
-/** Jobs that are over one second after the other, with time enough to start a contender. */
+/** Jobs that expire one second after the other, with enough time to start a contender. */
 async function createRacers(round: Round, { seconds, perSecond }: RaceSizes): Promise<Racer[]> {
   const count = seconds * perSecond;
   for (const rate of CREATED_PER_SECOND) {
@@ -51,7 +51,7 @@ async function createRacers(round: Round, { seconds, perSecond }: RaceSizes): Pr
     const racers = Array.from({ length: count }, (_, i) => ({
       name: `race-${rate}-${i}`,
       end: (first + Math.floor(i / perSecond)) * 1000,
-      // Spread evenly over the window, the same for everybody.
+      // Spread evenly over the window, the same for every contender.
       at: -SPREAD_MS + (2 * SPREAD_MS * ((i * 7) % perSecond)) / perSecond,
     }));
     await createJobs(

@@ -1,4 +1,5 @@
-// rawDeletes.ts KUBECONFIG URL CA PREFIX COUNT: deletes PREFIX-0 … PREFIX-(COUNT-1), 32 at a time, without a question.
+// rawDeletes.ts KUBECONFIG URL CA PREFIX COUNT: deletes PREFIX-0 … PREFIX-(COUNT-1), 32 at a time, without
+// preconditions.
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
@@ -24,5 +25,5 @@ async function lane(): Promise<void> {
   }
 }
 await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
-// Stays, so that what it cost can be read.
+// Keeps running, so that its costs can be read.
 setInterval(() => {}, 1000);

@@ -1,4 +1,5 @@
-// All figures in one table: a row per question, a column per contender, and our share of the best incumbent.
+// All figures in one table: a row per metric, a column per contender, and the ratio of Lapse to the best result of
+// kube-controller-manager.
 
 import { markdownTable, ratio } from '../table.ts';
 import type { Burst } from './burst.ts';

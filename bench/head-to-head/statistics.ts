@@ -9,12 +9,12 @@ export function quantile(values: readonly number[], q: number): number {
 export interface Spread {
   readonly p50: number;
   readonly p99: number;
-  /** How many of those expected are in the sample. */
+  /** How many of the expected values are in the sample. */
   readonly count: number;
   readonly expected: number;
 }
 
-/** Whoever did not come counts as later than anybody. */
+/** A missing value counts as later than any other. */
 export function spreadOf(values: readonly number[], expected: number): Spread {
   const missing = Array.from({ length: expected - values.length }, () => Number.POSITIVE_INFINITY);
   const all = [...values, ...missing];

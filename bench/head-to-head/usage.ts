@@ -1,4 +1,4 @@
-// What processes cost, from /proc, and what the API server counted.
+// Resource usage of processes, from /proc, and request counts of the API server.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Bed } from '../../test/kube/bed/bed.ts';
@@ -6,14 +6,14 @@ import type { Load } from './load.ts';
 
 const TICKS_PER_SECOND = 100;
 
-/** The process with this text among its arguments; shells that only wait for it do not count. */
+/** The process with this text among its arguments, without shells that only wait for it. */
 export function pidOf(text: string): number | undefined {
   for (const pid of readdirSync('/proc').filter((p) => /^[0-9]+$/.test(p))) {
     try {
       const [command = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       if (!/(^|\/)sh$/.test(command) && args.join('\0').includes(text)) return Number(pid);
     } catch {
-      // It ended while we looked.
+      // It ended during the measurement.
     }
   }
   return undefined;
@@ -21,7 +21,7 @@ export function pidOf(text: string): number | undefined {
 
 /** Seconds of CPU so far. */
 export function cpuOf(pid: number): number {
-  // After the name, which may contain anything, in parentheses.
+  // After the name, which is in parentheses and may contain anything.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

@@ -1,11 +1,11 @@
-// The npm libraries for CEL, behind one signature. They are installed here when first asked for, and imported by
-// computed names, so that nothing else needs them to exist.
+// The npm libraries for CEL, behind one signature. They are installed here at first use, and imported by computed
+// names, so that no other code depends on them.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Evaluates the condition on the revisions at an instant; undefined when the library cannot. */
+/** Evaluates the condition on the revisions at an instant; undefined if the library cannot. */
 export type Contender = (revisions: unknown, millis: number) => unknown;
 
 function install(): void {

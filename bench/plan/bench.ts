@@ -1,5 +1,5 @@
-// npm run bench -- plan [--quick]: how long `lapse plan` takes on a real API server with many finished Jobs, and how much
-// memory, beside kubectl fetching the same Jobs and doing nothing with them. The goal is 10 s for a hundred thousand.
+// npm run bench -- plan [--quick]: duration and memory of `lapse plan` on a real API server with many finished Jobs,
+// compared with kubectl fetching the same Jobs without processing them. The goal is 10 s for a hundred thousand.
 
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -19,7 +19,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
-/** Seconds; what it fetches goes nowhere. */
+/** Seconds; the fetched objects are discarded. */
 async function fetchAll(bed: Bed): Promise<number> {
   const began = performance.now();
   const args = [`--kubeconfig=${bed.kubeconfig}`, 'get', 'jobs', '-A', '-o', 'json'];

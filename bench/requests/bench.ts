@@ -1,6 +1,6 @@
-// npm run bench -- requests: volume captures that end in the same second, from the first pass to the last deletion after
-// their TTL, on the embedded server in virtual time. What it costs per request must not grow with their number; the
-// embedded server and the snapshot stand-in are part of every figure.
+// npm run bench -- requests: volume captures that complete in the same second, from the first reconcile to the last
+// deletion after their TTL, on the embedded server in virtual time. The cost per request must not grow with their
+// number. The embedded server and the simulated snapshot controller are part of every figure.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
@@ -26,7 +26,7 @@ interface Figures {
   readonly left: number;
 }
 
-/** With thousands of keys of stand-ins at one instant, one look for stillness is not enough. */
+/** With thousands of keys of simulated controllers at one instant, one check for idleness is not enough. */
 async function rest(simulation: Simulation): Promise<void> {
   for (let still = 0, seen = -1; still < 5; ) {
     await simulation.settle();

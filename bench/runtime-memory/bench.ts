@@ -1,5 +1,5 @@
-// npm run bench -- runtime-memory [--quick]: what a cached Job costs, whole and in the TTL projection, and a waiting
-// Cleaner.
+// npm run bench -- runtime-memory [--quick]: the cost of a cached Job, complete and in the TTL projection, and of a
+// waiting Cleaner.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import type { ObjectCost, SubjectName } from './measure.ts';
 export const LIMIT_BYTES = 700;
 export const CLEANER_LIMIT_BYTES = 350;
 
-/** In a process of its own: a heap that others used says nothing. */
+/** In a separate process, with an unused heap. */
 export function measureCost(count: number, projection: SubjectName): ObjectCost {
   const script = fileURLToPath(new URL('./measure.ts', import.meta.url));
   const options = ['--expose-gc', '--max-old-space-size=4096', script, String(count), projection];

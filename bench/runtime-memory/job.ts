@@ -24,7 +24,7 @@ const two = (n: number) => String(Math.trunc(n)).padStart(2, '0');
 /** A second of one day. */
 const secondOf = (i: number) => `2026-01-01T${two((i / 3600) % 24)}:${two((i / 60) % 60)}:${two(i % 60)}Z`;
 
-/** The `i`th of many: finished, and to be kept for `ttl` seconds. */
+/** The `i`th of many: finished, with a TTL of `ttl` seconds. */
 export function job(i: number, ttl = 86_400): KubeObject {
   const finished = secondOf(i * 7919);
   const uid = uuid(random);

@@ -1,6 +1,6 @@
-// `measure.ts COUNT whole|ttl|cleaner`, alone in its process with --expose-gc: what a cached Job (whole, in the TTL
-// projection) or a waiting Cleaner costs, as JSON. The objects arrive as bytes through the client, in pages, like from a
-// real server; each is 2 to 4 kB with its managedFields.
+// `measure.ts COUNT whole|ttl|cleaner`, in a separate process with --expose-gc: the cost of a cached Job (complete or
+// in the TTL projection) or of a waiting Cleaner, as JSON. The objects arrive as bytes through the client, in pages, as
+// from a real server; each is 2 to 4 kB with its managedFields.
 
 import { realClock } from '@lapse/base/clock';
 import { seededRandom } from '@lapse/base/random';
@@ -21,7 +21,7 @@ import { job } from './job.ts';
 export interface ObjectCost {
   readonly count: number;
   readonly projection: SubjectName;
-  /** Of one object as it arrives. */
+  /** Bytes of one object as received. */
   readonly wireBytes: number;
   readonly heapBytesEach: number;
   readonly arrayBytesEach: number;
@@ -44,7 +44,7 @@ const random = seededRandom(3);
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-/** Lists `count` objects in pages and keeps none of them; the watch stays silent. */
+/** Lists `count` objects in pages and keeps none of them; the watch sends no events. */
 const serverOf =
   (count: number, { source: { kind }, make }: Subject): HttpHandler =>
   async ({ path, signal }) => {

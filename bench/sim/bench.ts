@@ -1,7 +1,7 @@
-// npm run bench -- sim: what virtual time costs. An idle cluster for 10,000 hours; thirty days in which 1,000 objects end,
-// each at its own instant, once as ConfigMaps with the smallest controller there can be, once as finished Jobs with the
-// controller people run (whose writes cost the embedded server several times as much). Goals: milliseconds, and less
-// than a second for 1,000 objects.
+// npm run bench -- sim: the cost of virtual time. An idle cluster for 10,000 hours; thirty days in which 1,000 objects
+// expire, each at its own instant, once as ConfigMaps with a minimal controller, once as finished Jobs with the real
+// controller (whose writes cost the embedded server several times as much). Goals: milliseconds, and less than a second
+// for 1,000 objects.
 
 import { hours, type Instant, instant, isDue, parseTime, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -71,7 +71,7 @@ async function idle(): Promise<number> {
   return took;
 }
 
-/** The whole story: the cluster starts, objects are written, days pass, everything is gone. */
+/** The whole scenario: the cluster starts, objects are created, days pass, everything is deleted. */
 function thirtyDays({ compose, create }: Kind): Promise<number> {
   const length = hours(DAYS * 24);
   return timed(async () => {

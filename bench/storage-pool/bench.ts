@@ -1,6 +1,7 @@
 // npm run bench -- storage-pool [--quick]: 1,000 pools of 1,000 nodes each, 5,000 nodes, 10,000 volume groups. How many
-// pools a node wakes, CPU, writes and memory, and what one pool costs beside two peers: full lists that are filtered, and
-// a naive computation. The server is a thread with next to no work of its own; figures are the controller's thread's.
+// pools one node triggers, CPU, writes and memory, and the cost of one pool compared with two peers: filtered full
+// lists, and a naive computation. The server is a thread with almost no work; figures are those of the controller's
+// thread.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -31,9 +32,9 @@ const PASS_LIMIT_MS = 50;
 
 interface Stage {
   order(order: Order): Promise<void>;
-  /** Nothing under way for a while. */
+  /** Waits until nothing is in progress for a while. */
   quiet(): Promise<void>;
-  /** Every pool once more. */
+  /** Reconciles every pool once more. */
   again(): void;
   readonly passes: PassRecord[];
   writes(): number;
@@ -148,7 +149,7 @@ function heapMegabytes(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** Milliseconds of the passes that follow, their requests included. */
+/** Milliseconds of the resulting reconciles, their requests included. */
 async function passTimes(stage: Stage, act: () => Promise<void>): Promise<number[]> {
   const from = stage.passes.length;
   await act();
@@ -206,7 +207,7 @@ interface Results {
   readonly size: Size;
   readonly costs: readonly Cost[];
   readonly heap: number;
-  /** Of a pass that looks at every node. */
+  /** Milliseconds of a reconcile of a pool that selects every node. */
   readonly greedy: number;
   /** CPU for one pool, without the request. */
   readonly naiveMs: number;

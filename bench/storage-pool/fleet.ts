@@ -1,5 +1,5 @@
-// A fleet to measure with: nodes in groups, two volume groups and one agent on each, and pools of which each selects the
-// nodes of one group and refers to a few volume groups on them.
+// A fleet for measurements: nodes in groups, two volume groups and one agent on each, and pools that each select the
+// nodes of one group and refer to a few volume groups on them.
 
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { LVMVolumeGroup } from 'lapse/api/lvmVolumeGroup';

@@ -1,5 +1,5 @@
-// The peer: a pass as most controllers have it. It reads the full lists of nodes, volume groups and Pods, filters them,
-// compiles the selector, and then decides as we do. Linear in the size of the cluster, not of the pool.
+// The peer: a reconcile as in most controllers. It reads the full lists of nodes, volume groups and Pods, filters them,
+// compiles the selector, and then decides as Lapse does. Linear in the size of the cluster, not of the pool.
 
 import { instant, minutes } from '@lapse/base/instant';
 import type { LVMVolumeGroup } from 'lapse/api/lvmVolumeGroup';

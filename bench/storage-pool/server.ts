@@ -1,5 +1,5 @@
-// The cheapest server that pools can be kept against: lists, watches and status patches over HTTP, in a thread of its
-// own, so that its work and its memory are not the controller's. It checks nothing but the version of a patch.
+// A minimal server for pools: lists, watches and status patches over HTTP, in a separate thread, so that its CPU time
+// and memory do not count for the controller. It checks only the version of a patch.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

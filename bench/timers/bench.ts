@@ -1,7 +1,7 @@
-// npm run bench -- timers [--quick]: pending deadlines, in bytes and rates. Ours is the lane of runtime/timers.ts (typed
-// arrays, one armed wake); beside it a binary heap of objects and one setTimeout for each. Due times are spread over
-// seven days. Each contender runs in a process of its own, so that none inherits another's heap. The interned keys that
-// timers point to are reported beside, since the cache needs them anyway.
+// npm run bench -- timers [--quick]: pending deadlines, in bytes and rates. Compares the lane of runtime/timers.ts
+// (typed arrays, one armed wake) with a binary heap of objects and one setTimeout for each. Due times are spread over
+// seven days. Each contender runs in a separate process, so that none inherits another's heap. The interned keys that
+// timers point to are reported separately, since the cache needs them anyway.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

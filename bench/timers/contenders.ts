@@ -1,4 +1,4 @@
-// One contender, alone in its process: `contenders.ts NAME COUNT` prints its figures as JSON.
+// One contender in a separate process: `contenders.ts NAME COUNT` prints its figures as JSON.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, instant, millis } from '@lapse/base/instant';
@@ -10,7 +10,7 @@ import { ObjectHeap } from './objectHeap.ts';
 
 const WEEK = 7 * 86_400_000;
 
-/** What is filled, and how it is emptied again. */
+/** A structure to fill, and a function that empties it. */
 interface Filled {
   readonly keep: unknown;
   pop?(): void;
@@ -20,7 +20,7 @@ interface Contender {
   fill(count: number, dueAt: (i: number) => Instant): Filled;
 }
 
-/** Its one wake is called by hand. */
+/** The benchmark calls its one wake directly. */
 class HandClock implements Clock {
   time = instant(0);
   wake = () => {};
@@ -87,7 +87,7 @@ const contenders: Readonly<Record<string, Contender>> = {
 let popSeconds: number | undefined;
 
 function used(): number {
-  // Twice: array buffers are let go of by the collection after the one that finds them.
+  // Twice: array buffers are freed by the collection after the one that finds them.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, arrayBuffers, external } = process.memoryUsage();

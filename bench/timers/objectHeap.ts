@@ -1,4 +1,4 @@
-// The peer: a binary heap of objects, as most libraries have it.
+// The peer: a binary heap of objects, as in most libraries.
 
 export interface Entry {
   readonly at: number;
