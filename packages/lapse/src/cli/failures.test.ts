@@ -11,7 +11,7 @@ const unreachable = new TransportError('unreachable', 'request to x could not be
 
 test.each<[string, unknown, 1 | 2, RegExp]>([
   ['a usage error of the command', new UsageError('--for 7x: no'), 2, /^--for 7x: no$/],
-  ['an unusable kubeconfig file given', new ConfigError('a.yaml', 'no'), 2, /^a\.yaml: no$/],
+  ['a kubeconfig that is unusable', new ConfigError('a.yaml', 'no'), 2, /^a\.yaml: no$/],
   [
     'an API server that does not respond',
     unreachable,
@@ -21,7 +21,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
   ['credentials that have expired', new ApiError(401, 'Unauthorized', 'Unauthorized'), 1, /expired: log in/],
   ['a right that is missing', new ApiError(403, 'Forbidden', 'no'), 1, /^no; ask for that right/],
   [
-    'an API server with internal errors',
+    'an API server that is unavailable',
     new ApiError(503, 'ServiceUnavailable', 'no'),
     1,
     /\(503\): no; try again later$/,

@@ -7,7 +7,7 @@ test.each([
   ['v1.36.2+k3s1', 'ok', 'reached'],
   ['v1.28.9', 'warning', 'reached; older than v1.29, the oldest that the chart installs on'],
   ['', 'warning', 'reached; it does not say which version it is'],
-])('a server of version "%s": %s', async (gitVersion, level, message) => {
+])('an API server of version "%s": %s', async (gitVersion, level, message) => {
   const body = Buffer.from(JSON.stringify({ gitVersion }));
   const client = { raw: async () => ({ status: 200, headers: {}, body }) };
   const [finding] = await examineServer({ client } as unknown as DoctorContext);

@@ -1,5 +1,5 @@
 // Runs when all conditions are true in the caches: reads everything from the API server once more and returns a
-// decision, or the reason why there is none.
+// decision, or the reason against one.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { isDue, type Millis, seconds } from '@lapse/base/instant';

@@ -140,7 +140,8 @@ async function locate(hook: Hook, { discovery, authorized }: HookRunnerOptions):
   if (checkPathSegment(name).length > 0) return `nothing can be called ${JSON.stringify(name)}`;
   const kind = await discovery.find({ ...gv, kind: String(object.kind ?? '') });
   if (kind === undefined) return `${String(object.kind)} is not served`;
-  // Hook manifests come from the chart. They must not create RBAC objects or other denied kinds.
+  // Hook manifests come from the chart. They must not create cluster-scoped objects or denied kinds, such as RBAC
+  // objects.
   if (!kind.namespaced || isDenied(kind.group)) return `${kind.kind} may not be made by a hook`;
   if (namespace !== undefined && namespace !== '' && namespace !== authorized.namespace)
     return 'it belongs to another namespace';

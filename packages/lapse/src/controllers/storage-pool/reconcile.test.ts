@@ -283,7 +283,7 @@ describe('other writers', () => {
     ['rejects as invalid', 422, 'Invalid', 'no'],
     ['rejects as too large', 413, 'RequestEntityTooLarge', 'limit is 3145728'],
     ['cannot store', 500, 'InternalError', 'etcdserver: request is too large'],
-  ])('a status that the server %s is reported, not repeated', (_rule, code, reason, message) =>
+  ])('a status that the API server %s is reported, not retried', (_rule, code, reason, message) =>
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
       w.interfere = ({ method }) => (method === 'PATCH' ? refuse(code, reason, message) : undefined);

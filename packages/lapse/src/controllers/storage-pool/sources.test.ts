@@ -214,7 +214,7 @@ describe('relevant changes', () => {
 
   const ready = (status: string) => [{ type: 'Ready', status }];
   test.each<[string, ReplicatedStoragePool['status'], ReplicatedStoragePool['status'], boolean]>([
-    ['⚡ the revision, whoever wrote it', {}, { eligibleNodesRevision: 1 }, true],
+    ['⚡ the revision, by any writer', {}, { eligibleNodesRevision: 1 }, true],
     ['⚡ Ready changed', { conditions: ready('True') }, { conditions: ready('False') }, true],
     ['⚡ the list was removed', { eligibleNodes: [entry('n1')] }, {}, true],
     ['legacy fields were added', {}, { phase: 'Completed' }, true],

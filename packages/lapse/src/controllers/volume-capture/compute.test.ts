@@ -188,7 +188,7 @@ describe('the content', () => {
       'without uid',
     );
   });
-  test('is ours when the keeper controls it, and only then', () => {
+  test('belongs to the request only if its keeper controls it', () => {
     expect(contentProblem(built, owner)).toBeUndefined();
     expect(contentProblem(built, { ...owner, uid: 'k-2' })).toEqual(fails('OwnershipConflict'));
     const loose = { ...built, metadata: { name: 'x', ownerReferences: [{ ...owner, controller: false }] } };

@@ -91,7 +91,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
 const share = (start: Instant, length: Millis, part: number): Instant =>
   plus(start, millis(Math.round(length * part)));
 
-/** CRDs of Lapse and of the snapshot stack, except those that the input contains. */
+/** CRDs of Lapse and of the snapshot stack, except where the input has a foreign CRD of that name. */
 function kindsHere({ objects, families }: CourseOptions): CustomKind[] {
   const foreign = new Set(
     objects
