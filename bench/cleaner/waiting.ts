@@ -10,9 +10,9 @@ import { Timers } from '@lapse/runtime/timers';
 
 export interface Waiting {
   readonly count: number;
-  /** Bytes of the queue and its timers. */
+  /** Size of the queue and its timers. */
   readonly megabytes: number;
-  /** Bytes of the keys, which the cache needs anyway. */
+  /** Size of the keys, which the cache needs anyway. */
   readonly keyMegabytes: number;
   readonly perSecond: number;
 }

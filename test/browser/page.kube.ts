@@ -130,7 +130,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     await page.mouse.move(mark.x, mark.y);
     await page.mouse.wheel(0, -400);
     await until(page, '!document.getElementById("whole").disabled');
-    // The time under the pointer stays there.
+    // The mark under the pointer stays there.
     await page.mouse.move(mark.x + 1, mark.y);
     await cardSays(page, 'release');
     await page.mouse.move(mark.x, mark.y + 90);

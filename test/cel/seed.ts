@@ -23,7 +23,7 @@ export interface Revision {
 
 export const ROUTES = 'serving.knative.dev/routes';
 
-/** A revision without routes that became idle at `since`. */
+/** A revision that became idle at `since`. By default it has only preview routes. */
 export function idleRevision(
   name: string,
   since: string,

@@ -22,7 +22,7 @@ import { CUSTOM } from './world.ts';
 
 const DAY = 86_400_000;
 
-/** May contain anything. */
+/** A CRD whose objects may have any fields. */
 const definitionOf = ({ group, version, kind, resource, namespaced }: Kind): KubeObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -131,7 +131,7 @@ interface Deletion {
   readonly what: string;
 }
 
-/** The first planned deletion of each object after that change, by uid. */
+/** The first deletion event of each object since that change, by uid. */
 function deletionsSince(since: number, { changes }: Simulation): Map<string, Deletion> {
   const deletions = new Map<string, Deletion>();
   for (const { at, by, kind, name, before, after } of changes.slice(since)) {

@@ -3,7 +3,7 @@
 /** Paths as `status.conditions[].type`; `labels.*` when the function listed the keys. */
 export function readsOf<T extends object>(object: T, read: (seen: T) => void): Set<string> {
   const reads = new Set<string>();
-  // A Proxy must return the values of frozen objects unchanged.
+  // Cloned, because a Proxy cannot replace the values of frozen objects.
   read(watched(structuredClone(object), '', reads));
   return reads;
 }

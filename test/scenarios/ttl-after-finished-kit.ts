@@ -94,7 +94,7 @@ export const askedOf = ({ then }: Scene, { resource }: Ending): string[] =>
 export const countOf = async ({ simulation }: Scene, { kind }: Ending): Promise<number> =>
   (await (await simulation()).user.list(kind)).items.length;
 
-/** The number of deletions that the process counted as its own. */
+/** Expects that the process counted this many deletions as its own. */
 export async function expectCounted({ simulation }: Scene, deletions: number): Promise<void> {
   const lines = (await simulation()).registry.text().split('\n');
   const counted = lines

@@ -63,7 +63,7 @@ export const IMPERSONATION_STEPS: readonly AccessStep[] = [
   // The order of refusals.
   whoami(robot, jane({ 'impersonate-uid': '7', 'impersonate-group': 'g', 'impersonate-extra-x': 'y' })),
   whoami(robot, jane({ 'impersonate-group': 'g', 'impersonate-extra-x': 'y' })),
-  // As the anonymous user.
+  // Without a user to impersonate.
   whoami(admin, { 'impersonate-group': 'g' }),
   whoami(admin, { 'impersonate-group': ['g', 'h"i'], 'impersonate-uid': '7' }),
   whoami(admin, {

@@ -91,15 +91,15 @@ export const CORNERS: WireFile = {
   about: 'What clients meet rarely.',
   cases: [
     {
-      name: 'A watch that wants no beginning shows none, without a version.',
+      name: 'A watch with sendInitialEvents=false sends no initial events, without a version.',
       steps: [post(MAPS, map({ name: 'a' })), fromNow('')],
     },
     {
-      name: 'Nor from version 0.',
+      name: 'A watch with sendInitialEvents=false sends no initial events from version 0.',
       steps: [post(MAPS, map({ name: 'a' })), fromNow('&resourceVersion=0')],
     },
     {
-      name: 'An empty number is none.',
+      name: 'An empty number is invalid.',
       steps: [get(`${MAPS}?limit=`, 400)],
     },
     {
@@ -123,7 +123,7 @@ export const CORNERS: WireFile = {
       ],
     },
     {
-      name: 'An applied scale respects who has set it before.',
+      name: 'An applied scale respects the manager that set the replicas before.',
       managedFields: true,
       steps: [
         { do: { method: 'POST', path: `${SETS}?fieldManager=x`, body: replicaSet }, expect: { status: 201 } },
@@ -152,7 +152,7 @@ export const CORNERS: WireFile = {
       ],
     },
     {
-      name: 'While a namespace ends, refusals name what was to be made.',
+      name: 'While a namespace is terminating, refusals name the object to be created.',
       steps: [
         post(`${SPACE}/pods`, {
           apiVersion: 'v1',

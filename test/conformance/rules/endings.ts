@@ -70,25 +70,25 @@ export const ENDINGS: WireFile = {
   about: 'What a watch shows of the end of an object.',
   cases: [
     ending(
-      'A ConfigMap is gone at once.',
+      'A ConfigMap is deleted at once.',
       MAPS,
       [create(MAPS, map()), remove(`${MAPS}/a`)],
       [ADDED, DELETED],
     ),
     ending(
-      'With a finalizer it is marked, and gone when the finalizer is.',
+      'A ConfigMap with a finalizer is marked, and deleted when the finalizer is removed.',
       MAPS,
       [create(MAPS, map({ finalizers: ['example.com/x'] })), remove(`${MAPS}/a`), release],
       [ADDED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
     ),
     ending(
-      'A Pod without a node is marked without grace before it is gone.',
+      'A Pod without a node is marked without a grace period before it is deleted.',
       PODS,
       [create(PODS, pod()), remove(`${PODS}/a`)],
       [ADDED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
     ),
     ending(
-      'So is a finished Pod, also when the deletion names its version.',
+      'So is a finished Pod, also if the DELETE names its version.',
       PODS,
       [
         create(PODS, pod({ nodeName: 'n' })),
@@ -98,7 +98,7 @@ export const ENDINGS: WireFile = {
       [ADDED, MODIFIED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
     ),
     ending(
-      'A Pod on a node waits; the end of its grace is shown before its own.',
+      'A Pod on a node waits; the end of its grace period is an event before its deletion.',
       PODS,
       [
         create(PODS, pod({ nodeName: 'n' })),
@@ -108,7 +108,7 @@ export const ENDINGS: WireFile = {
       [ADDED, graceOf('MODIFIED', 30), graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
     ),
     ending(
-      'A dry run shows nothing.',
+      'A dry run causes no event.',
       PODS,
       [create(PODS, pod()), remove(`${PODS}/a`, { dryRun: ['All'] }), remove(`${PODS}/a`)],
       [ADDED, graceOf('MODIFIED', 0), DELETED],

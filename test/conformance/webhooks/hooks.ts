@@ -85,7 +85,7 @@ const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | stri
   '/allow-created': () => ({ allowed: true }),
 };
 
-/** Set if the status of the answer is not 200. */
+/** Paths whose answers have another status than 200. */
 const STATUS: Readonly<Record<string, number>> = { '/allow-created': 201 };
 /** Never answers. */
 const SILENT = '/silent';

@@ -45,7 +45,7 @@ const CASES: [string, string[]][] = [
 ];
 const flagsOf = (set: readonly string[]) => set.flatMap((one) => ['--set', one]);
 
-/** The error of strict validation, or undefined. */
+/** Throws the error of strict validation. */
 async function validated(object: object): Promise<void> {
   const file = join(bed.directory, 'strict.yaml');
   writeFileSync(file, stringify(object));

@@ -400,7 +400,7 @@ describe('13. specs that have no meaning', () => {
     'a target named in': { targets: [target('in', 'a', { delete: true })] },
     'a name used twice': { targets: [target('a', 'a', { delete: true }), target('a', 'b')] },
     'a name that is a path': { targets: [target('a', '../../secrets/x', { delete: true })] },
-    'a label that is none': { targets: [target('a', { 'a=b,c': 'd' }, { delete: true })] },
+    'an invalid label': { targets: [target('a', { 'a=b,c': 'd' }, { delete: true })] },
     'conditions without a period': { targets: [target('a', 'a', { delete: true })], conditions: ['true'] },
     'a period below a second': {
       targets: [target('a', 'a', { delete: true })],

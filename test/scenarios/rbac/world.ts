@@ -48,7 +48,7 @@ const asAdministrator =
 export class World {
   readonly clock: VirtualClock;
   readonly faults = new Faults();
-  /** Requests of the administrator. */
+  /** Acts as the administrator. */
   readonly hands: Hands;
   /** Requests of the process, over all of its runs. */
   readonly requests: RequestRecord[] = [];

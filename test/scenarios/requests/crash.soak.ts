@@ -35,7 +35,7 @@ interface Story {
   readonly keepers: number;
   readonly contents: number;
   readonly ends: string;
-  /** The requests of the scenario, at the very end. */
+  /** Additional checks of the scenario at the very end. */
   afterwards?(simulation: Simulation): Promise<void>;
 }
 

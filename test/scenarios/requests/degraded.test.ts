@@ -63,7 +63,7 @@ requestScenario('without the snapshot API a Detach completes', async (scene) => 
   expect(await readyOf(scene.then, 'vcr/nightly')).toBe('True Completed');
 });
 
-requestScenario('without the snapshot API a Snapshot ends with UnsupportedSnapshotStack', async (scene) => {
+requestScenario('without the snapshot API a Snapshot fails with UnsupportedSnapshotStack', async (scene) => {
   await world(scene, { snapshots: false });
   await scene.when.user.apply(capture('nightly', { volumeSnapshotClassName: 'snap' }));
   await scene.when.timePasses(minutes(1));
@@ -71,7 +71,7 @@ requestScenario('without the snapshot API a Snapshot ends with UnsupportedSnapsh
 });
 
 requestScenario(
-  'without the snapshot API a restore of a content ends, one of a volume waits',
+  'without the snapshot API a restore of a content fails, one of a volume waits',
   async (scene) => {
     const { when, then } = scene;
     await world(scene, { snapshots: false });
@@ -92,7 +92,7 @@ requestScenario('without the right to list contents a Snapshot completes by poll
   expect(await readyOf(scene.then, 'vcr/nightly')).toBe('True Completed');
 });
 
-requestScenario('without the right to list Pods a Detach ends and keeps the claim', async (scene) => {
+requestScenario('without the right to list Pods a Detach fails and keeps the claim', async (scene) => {
   await world(scene, { unlisted: ['pods'], objects: [pod] });
   await scene.when.user.apply(detach());
   await scene.when.timePasses(minutes(1));

@@ -70,7 +70,7 @@ const completeEnd: Check = ({ kind, by }, after) => {
     : 'an end without time, reason or message';
 };
 
-/** Any other writer of the status of a request. */
+/** Only the process writes the status of a request. */
 const singleWriter: Check = ({ kind, by, before }, after) =>
   REQUESTS.has(kind) && by === 'stand-in' && !equal(before?.status as Json, after.status as Json)
     ? 'a stand-in wrote the status'

@@ -15,7 +15,7 @@ interface Row {
   readonly world?: WorldOptions;
   readonly request?: KubeObject;
   readonly fault?: readonly [Matcher, Fault | number];
-  /** Objects of the cluster before the request. */
+  /** Time that passes before the request is created. */
   readonly after?: Millis;
   /** A claim that a user creates after the request. */
   readonly later?: KubeObject;

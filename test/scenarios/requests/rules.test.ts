@@ -52,7 +52,7 @@ const created = (simulation: Simulation, resource: string) =>
     .filter((write) => write.verb === 'create' && write.resource === resource && write.status === 201);
 const verbs = (simulation: Simulation, from = 0) => simulation.requests.slice(from).map(askedText);
 
-/** A snapshot request that is in progress. */
+/** Applies a snapshot request, and returns it one second later. */
 async function captured({ given, when, then }: Scene, world: WorldOptions = CAPTURE): Promise<RequestObject> {
   await volumeWorld(given, world);
   await when.user.apply(capture());
