@@ -100,7 +100,7 @@ const PANELS: readonly Panel[] = [
   },
   {
     title: 'Reviews',
-    description: 'Admission reviews by verdict.',
+    description: 'Admission reviews by result.',
     unit: 'ops',
     queries: [query(rate('lapse_webhook_reviews_total', 'webhook, verdict'), '{{webhook}} {{verdict}}')],
   },

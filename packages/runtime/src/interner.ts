@@ -43,18 +43,18 @@ export class Interner {
 
   text(id: KeyId): string {
     const text = this.#texts[id];
-    if (text === undefined) throw new Error(`key ${id} is not held by anybody`);
+    if (text === undefined) throw new Error(`key ${id} has no reference`);
     return text;
   }
 
   hold(id: KeyId): void {
-    if (!(this.#holds[id]! > 0)) throw new Error(`key ${id} is not held by anybody`);
+    if (!(this.#holds[id]! > 0)) throw new Error(`key ${id} has no reference`);
     this.#holds[id]!++;
   }
 
   release(id: KeyId): void {
     const left = this.#holds[id]! - 1;
-    if (!(left >= 0)) throw new Error(`key ${id} is not held by anybody`);
+    if (!(left >= 0)) throw new Error(`key ${id} has no reference`);
     this.#holds[id] = left;
     if (left > 0) return;
     this.#ids.delete(this.text(id));

@@ -107,7 +107,7 @@ describe('Manager: start', () => {
     'throws when the manager is started twice',
     inWorld({}, async (w) => {
       w.manager.start();
-      expect(() => w.manager.start()).toThrow(/once/);
+      expect(() => w.manager.start()).toThrow(/already started/);
     }),
   );
 });

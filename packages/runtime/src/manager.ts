@@ -103,11 +103,11 @@ export class Manager {
   }
 
   start(): void {
-    if (this.#phase !== 'new') throw new Error('a manager is started once');
+    if (this.#phase !== 'new') throw new Error('the manager is already started');
     this.#phase = 'syncing';
     const shared = this.#shared();
     this.#stopFollowingClock = onSetBack(this.#options.clock, () => {
-      this.#log.warn({}, 'the clock was set back: every waiting key is looked at again');
+      this.#log.warn({}, 'the wall clock was set back; reconciling all waiting keys');
       this.timers.lookAgain();
     });
     this.#controllers = this.#options.controllers.map((definition) => new Controller(definition, shared));
@@ -179,7 +179,7 @@ export class Manager {
   #stepDown(): void {
     if (this.#phase !== 'leading') return;
     this.#phase = 'standby';
-    this.#log.warn({}, 'leadership lost: nothing is done until it is won again');
+    this.#log.warn({}, 'leadership lost; reconciles are paused until it is regained');
     for (const controller of this.#controllers) {
       if (!controller.running) continue;
       void controller.pause().then(() => {

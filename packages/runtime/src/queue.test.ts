@@ -34,7 +34,7 @@ describe('Queue: add and take', () => {
   test('throws when a key that was not taken is marked as done', () => {
     const q = queueKit();
     q.add('a');
-    expect(() => q.done('a')).toThrow(/nobody had/);
+    expect(() => q.done('a')).toThrow(/not being processed/);
   });
 
   test('keeps the first reason of a key', () => {

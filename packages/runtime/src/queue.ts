@@ -199,7 +199,8 @@ export class Queue {
   /** Ends the processing of a key. The worker has scheduled its next reconcile, if any, before this call. */
   done(id: KeyId): void {
     let state = this.#stateOf(id);
-    if ((state & PROCESSING) === 0) throw new Error('a key was given back that nobody had');
+    if ((state & PROCESSING) === 0)
+      throw new Error('done() was called for a key that is not being processed');
     this.#options.observer?.finished?.(millis(this.#clock.elapsed() - this.#startedAt.get(id)!));
     this.#startedAt.delete(id);
     state &= ~PROCESSING;

@@ -199,7 +199,9 @@ export class Reflector<T extends KubeObject> {
   /** No data within the limit. For a streaming list: the server ignores sendInitialEvents or the connection is dead. */
   #fellSilent(): Ending {
     if (this.#progress.state.kind === 'listing') return { kind: 'unsupported', lasting: false };
-    const error = new TransportError('timeout', 'the watch fell silent', { sent: true });
+    const error = new TransportError('timeout', 'no data from the watch within the time limit', {
+      sent: true,
+    });
     return { kind: 'failed', error, watched: this.#watched() };
   }
 

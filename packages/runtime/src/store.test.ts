@@ -72,9 +72,11 @@ describe('Store', () => {
 
   test('throws for two functions with one index name and for an unknown index', () => {
     const { store } = setup();
-    expect(() => store.addIndex('node', () => [])).toThrow(/two different indexes are called node/);
+    expect(() => store.addIndex('node', () => [])).toThrow(
+      /index node is already defined with another function/,
+    );
     expect(() => store.addIndex('node', byNode)).not.toThrow();
-    expect(() => store.byIndex('owner', 'x')).toThrow(/no index owner/);
+    expect(() => store.byIndex('owner', 'x')).toThrow(/index owner does not exist/);
   });
 
   test('freezes stored objects deeply', () => {

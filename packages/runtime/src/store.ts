@@ -50,7 +50,7 @@ export class Store<T extends KubeObject> {
   addIndex(name: string, values: IndexFunction<T>): void {
     const known = this.#indexes.get(name);
     if (known !== undefined) {
-      if (known.values !== values) throw new Error(`two different indexes are called ${name}`);
+      if (known.values !== values) throw new Error(`index ${name} is already defined with another function`);
       return;
     }
     const index = new Index(values);
@@ -61,7 +61,7 @@ export class Store<T extends KubeObject> {
   /** The objects with this value in the index. */
   byIndex(name: string, value: string): T[] {
     const index = this.#indexes.get(name);
-    if (index === undefined) throw new Error(`there is no index ${name}`);
+    if (index === undefined) throw new Error(`index ${name} does not exist`);
     const found: T[] = [];
     for (const id of index.get(value)) found.push(this.#objects.get(id)!);
     return found;

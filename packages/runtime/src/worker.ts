@@ -141,7 +141,7 @@ export class Worker {
   }
 
   #crashed(error: unknown): void {
-    this.#options.log.error({ error: asError(error) }, 'a pass could not be settled');
+    this.#options.log.error({ error: asError(error) }, 'the outcome of a reconcile could not be applied');
     this.#finished();
   }
 }
@@ -164,7 +164,10 @@ export function settle(outcome: Outcome, settling: Settling): void {
       return;
     case 'waitUntil':
       if (!Number.isFinite(outcome.at)) {
-        settle(failed(new Error(`a pass wants to wait until ${outcome.at} (${outcome.why})`)), settling);
+        settle(
+          failed(new Error(`reconcile returned an invalid deadline ${outcome.at} (${outcome.why})`)),
+          settling,
+        );
         return;
       }
       // The deadline was already due at the decision. Retries with a delay, to avoid a hot loop.
@@ -193,7 +196,7 @@ export function settle(outcome: Outcome, settling: Settling): void {
       metrics.terminal.inc();
       log.warn(
         { key, reason, because: outcome.reason, note: outcome.message },
-        'gave up until something changes',
+        'terminal error; not retried until a watched object changes',
       );
       report(taken, outcome);
       return;

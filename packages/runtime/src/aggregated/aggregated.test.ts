@@ -64,8 +64,12 @@ describe('authenticate', () => {
   });
 
   test.each<[string, Record<string, string>, RegExp]>([
-    ['no front proxy CA', {}, /no authority/],
-    ['an empty front proxy CA', { ...PUBLISHED, 'requestheader-client-ca-file': ' ' }, /no authority/],
+    ['no front proxy CA', {}, /has no requestheader-client-ca-file/],
+    [
+      'an empty front proxy CA',
+      { ...PUBLISHED, 'requestheader-client-ca-file': ' ' },
+      /has no requestheader-client-ca-file/,
+    ],
     [
       'allowed names that are not a list',
       { ...PUBLISHED, 'requestheader-allowed-names': '{}' },

@@ -91,7 +91,7 @@ async function respond(options: AggregatedOptions, request: HttpRequest, peer: P
   const user = authenticate(options.frontProxy(), peer);
   if (user === undefined) return UNAUTHORIZED;
   const parsed = parseRequest(method, path);
-  if (parsed === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
+  if (parsed === undefined) return refusal(400, 'BadRequest', 'the request path or method is invalid');
   const access = await options.authorize(user, parsed, method);
   if (!access.allowed) return forbidden(user, parsed, access);
   return parsed.kind === 'path'

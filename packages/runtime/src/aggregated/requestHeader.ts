@@ -44,13 +44,15 @@ export async function readFrontProxy(client: Pick<Client, 'get'>): Promise<Front
 export function parseFrontProxy(data: Readonly<Record<string, string>>): FrontProxy {
   const authority = data['requestheader-client-ca-file'] ?? '';
   if (authority.trim() === '')
-    throw new NoFrontProxyError('the cluster publishes no authority of a front proxy');
+    throw new NoFrontProxyError(
+      'ConfigMap kube-system/extension-apiserver-authentication has no requestheader-client-ca-file',
+    );
   const list = (field: string): string[] => {
     const text = data[field];
     if (text === undefined || text === '') return [];
     const value: unknown = JSON.parse(text);
     if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
-      throw new Error(`${field} is not a list of texts`);
+      throw new Error(`${field} is not a list of strings`);
     return value as string[];
   };
   const names = (field: string) => list(field).map((name) => name.toLowerCase());

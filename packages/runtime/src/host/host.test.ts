@@ -83,7 +83,13 @@ describe('/healthz, /readyz, /metrics', () => {
       'not ready\nv1/pods: not synced yet\n',
     ],
     ['/livez returns 200 when not ready', { ready: false }, '/livez', 200, 'ok\n'],
-    ['other paths return 404', {}, '/x', 404, 'there are /healthz, /readyz and /metrics\n'],
+    [
+      'other paths return 404',
+      {},
+      '/x',
+      404,
+      'not found; available paths: /healthz, /livez, /readyz, /metrics\n',
+    ],
   ])('%s', async (_what, change, path, status, words) => {
     Object.assign(state, { health: undefined, ready: true, problems: [] }, change);
     expect((await get(path)).slice(0, 2)).toEqual([status, words]);

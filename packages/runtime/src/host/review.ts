@@ -33,7 +33,9 @@ const OPERATIONS = new Set(['CREATE', 'UPDATE', 'DELETE']);
 export function parseReview(review: Json): AdmissionRequest {
   if (!isObject(review) || review.kind !== 'AdmissionReview') throw new ReviewError('not an AdmissionReview');
   if (review.apiVersion !== 'admission.k8s.io/v1')
-    throw new ReviewError(`${String(review.apiVersion)} is not spoken here, admission.k8s.io/v1 is`);
+    throw new ReviewError(
+      `apiVersion ${String(review.apiVersion)} is not supported; use admission.k8s.io/v1`,
+    );
   const { request } = review;
   if (!isObject(request)) throw new ReviewError('the review has no request');
   const { uid, name, namespace, operation, subResource, options } = request;

@@ -33,7 +33,7 @@ export function statusHandler({ health, readiness, metrics }: StatusOptions): Ht
       case '/metrics':
         return text(200, metrics(), METRICS_CONTENT_TYPE);
       default:
-        return text(404, 'there are /healthz, /readyz and /metrics\n');
+        return text(404, 'not found; available paths: /healthz, /livez, /readyz, /metrics\n');
     }
   };
 }

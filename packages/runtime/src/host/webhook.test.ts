@@ -169,7 +169,7 @@ describe('invalid webhook calls', () => {
       'returns 400 for an old version of AdmissionReview',
       review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
       400,
-      /v1beta1 is not spoken here/,
+      /v1beta1 is not supported/,
     ],
     ['returns 400 without a request', review({}, { request: null }), 400, /no request/],
     ['returns 400 without a uid', review({ uid: '' }), 400, /uid is missing/],

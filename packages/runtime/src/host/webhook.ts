@@ -60,7 +60,7 @@ export function webhookHandler(options: WebhookOptions): Webhook {
   if (byName.size !== functions.length) throw new Error('two admission functions have the same name');
   if (callers.paths === undefined && callers.clientNames === undefined)
     throw new Error('the webhook needs a path secret or client certificates');
-  const total = registry.counter('lapse_webhook_reviews_total', 'Admission reviews by verdict.', [
+  const total = registry.counter('lapse_webhook_reviews_total', 'Admission reviews by result.', [
     'webhook',
     'verdict',
   ]);
@@ -146,7 +146,7 @@ class TooLate extends Error {}
 function within<R>({ clock, timeout = seconds(10) }: WebhookOptions, work: () => Promise<R>): Promise<R> {
   return new Promise((resolve, reject) => {
     const cancel = wakeAfter(clock, millis(timeout), () =>
-      reject(new TooLate(`no verdict within ${timeout / 1000} s`)),
+      reject(new TooLate(`the admission function timed out after ${timeout / 1000} s`)),
     );
     work().then(resolve, reject).finally(cancel);
   });

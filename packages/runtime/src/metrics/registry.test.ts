@@ -59,8 +59,12 @@ describe('Registry', () => {
     registry.counter('a_total', 'x', ['q']).with('1').inc();
     registry.counter('a_total', 'x', ['q']).with('1').inc();
     expect(registry.text()).toContain('a_total{q="1"} 2\n');
-    expect(() => registry.gauge('a_total', 'x', ['q'])).toThrow(/another shape/);
-    expect(() => registry.counter('a_total', 'x', ['r'])).toThrow(/another shape/);
+    expect(() => registry.gauge('a_total', 'x', ['q'])).toThrow(
+      /already registered with another type or other labels/,
+    );
+    expect(() => registry.counter('a_total', 'x', ['r'])).toThrow(
+      /already registered with another type or other labels/,
+    );
   });
 
   test('rejects a wrong number of labels and does not export a removed child', () => {

@@ -170,7 +170,7 @@ export class Registry {
       return made.family;
     }
     if (known.metric.type !== type || known.metric.labels.join() !== labels.join())
-      throw new Error(`the metric ${name} is already there with another shape`);
+      throw new Error(`metric ${name} is already registered with another type or other labels`);
     return known.family as F;
   }
 }

@@ -34,12 +34,12 @@ export function controllerMetrics(
   concurrency: number,
 ): ControllerMetrics {
   const labels = ['controller'];
-  const total = registry.counter('controller_runtime_reconcile_total', 'Passes by what they came to.', [
+  const total = registry.counter('controller_runtime_reconcile_total', 'Reconciles by result.', [
     'controller',
     'result',
   ]);
   registry
-    .gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', labels)
+    .gauge('controller_runtime_max_concurrent_reconciles', 'Maximum number of concurrent reconciles.', labels)
     .with(controller)
     .set(concurrency);
   return {
@@ -52,19 +52,25 @@ export function controllerMetrics(
     terminal: registry
       .counter(
         'controller_runtime_terminal_reconcile_errors_total',
-        'Passes that gave up until something changes.',
+        'Reconciles with a terminal error.',
         labels,
       )
       .with(controller),
     forbidden: registry
-      .counter('lapse_forbidden_total', 'Passes that the API server refused with 403.', labels)
+      .counter('lapse_forbidden_total', 'Reconciles that failed with 403.', labels)
       .with(controller),
     seconds: registry
-      .histogram('controller_runtime_reconcile_time_seconds', 'How long passes take.', labels, PASS_SECONDS)
+      .histogram('controller_runtime_reconcile_time_seconds', 'Duration of reconciles.', labels, PASS_SECONDS)
       .with(controller),
-    active: registry.gauge('controller_runtime_active_workers', 'Passes under way.', labels).with(controller),
+    active: registry
+      .gauge('controller_runtime_active_workers', 'Running reconciles.', labels)
+      .with(controller),
     behind: registry
-      .counter('lapse_cache_behind_total', 'Times a cache did not show our own write in time.', labels)
+      .counter(
+        'lapse_cache_behind_total',
+        "Number of times a cache did not show the controller's own write in time.",
+        labels,
+      )
       .with(controller),
   };
 }
@@ -80,10 +86,10 @@ export function queueMetrics(
     .counter('workqueue_retries_total', 'Keys added again after a failure.', labels)
     .with(name);
   const waited = registry
-    .histogram('workqueue_queue_duration_seconds', 'How long keys wait to be taken.', labels, QUEUE_SECONDS)
+    .histogram('workqueue_queue_duration_seconds', 'Time keys wait in the queue.', labels, QUEUE_SECONDS)
     .with(name);
   const worked = registry
-    .histogram('workqueue_work_duration_seconds', 'How long keys are worked on.', labels, QUEUE_SECONDS)
+    .histogram('workqueue_work_duration_seconds', 'Time keys are processed.', labels, QUEUE_SECONDS)
     .with(name);
   return {
     observer: {
@@ -96,21 +102,24 @@ export function queueMetrics(
       const look = (metric: string, help: string, read: () => number) =>
         registry.gauge(metric, help, labels).collect(() => [[[name], read()]]);
       const running = () => [...queue.running()].map((time) => time / 1000);
-      look('workqueue_depth', 'Keys that could be taken now.', () => queue.ready);
-      look('workqueue_unfinished_work_seconds', 'Work under way, added up.', () =>
+      look('workqueue_depth', 'Ready keys.', () => queue.ready);
+      look('workqueue_unfinished_work_seconds', 'Total time of running reconciles.', () =>
         running().reduce((a, b) => a + b, 0),
       );
-      look('workqueue_longest_running_processor_seconds', 'The longest pass under way.', () =>
+      look('workqueue_longest_running_processor_seconds', 'Duration of the longest running reconcile.', () =>
         Math.max(0, ...running()),
       );
-      look('lapse_workqueue_waiting', 'Keys that wait for an instant.', () => queue.waiting);
+      look('lapse_workqueue_waiting', 'Keys with a future deadline.', () => queue.waiting);
     },
   };
 }
 
 /** For `createClient({ observe })`: counts every attempt by method and status code. */
 export function requestMetrics(registry: Registry): (exchange: Exchange) => void {
-  const total = registry.counter('rest_client_requests_total', 'Requests by answer.', ['code', 'method']);
+  const total = registry.counter('rest_client_requests_total', 'Requests by status code.', [
+    'code',
+    'method',
+  ]);
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) total.with('200', method);
   return ({ status, method }) => total.with(status === undefined ? '<error>' : String(status), method).inc();
 }
@@ -132,7 +141,5 @@ export function cacheMetrics(registry: Registry, caches: Caches, timers: Timers)
   perSource('lapse_cache_problem', '1 while a cache cannot list or watch.', ({ status }) =>
     status.problem === undefined ? 0 : 1,
   );
-  registry
-    .gauge('lapse_timers_pending', 'Deadlines that are waited for.')
-    .collect(() => [[[], timers.pending]]);
+  registry.gauge('lapse_timers_pending', 'Pending deadlines.').collect(() => [[[], timers.pending]]);
 }
