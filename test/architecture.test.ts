@@ -59,7 +59,7 @@ describe('imports', () => {
       '../ttl-policy/compute.ts',
       'the controller cleaner may not import the controller ttl-policy',
     ],
-    ['packages/lapse/src/controllers/cleaner/x.ts', '../foresight.ts', undefined],
+    ['packages/lapse/src/controllers/cleaner/x.ts', '../forecaster.ts', undefined],
     ['packages/lapse/src/controllers/registry.ts', './cleaner/family.ts', undefined],
     ['packages/lapse/src/cli/x.ts', '@lapse/base/clock', undefined],
   ])('%s importing %s', (path, specifier, why) => {

@@ -6,7 +6,7 @@ import { minutes, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { capture, claim, snapshotClass, storageClass, volume } from '../../test/scenarios/requests/kit.ts';
 import { machine } from '../machine.ts';
@@ -46,7 +46,7 @@ async function measure(count: number): Promise<Figures> {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
-    standins: standinsNamed(['csi-snapshotter']),
+    standins: simulatedControllersNamed(['csi-snapshotter']),
   });
   const slow = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hours, seconds } from '@lapse/base/instant';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
@@ -12,7 +12,7 @@ const yaml = readFileSync(join(import.meta.dirname, 'pods.yaml'), 'utf8');
 scenario('Pods go when they are done, and say why they do not', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
   given.gates({ TTLAfterFinishedPods: true });
-  given.standins(...standinsNamed(['pod-finisher']));
+  given.standins(...simulatedControllersNamed(['pod-finisher']));
   await given.object(yaml);
   await when.timePasses(seconds(64));
   await then.exists('pod/build');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { minutes, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import type { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
@@ -17,7 +17,7 @@ const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
 scenario('a volume is captured, and everything ends ten minutes later', async ({ given, when, then }) => {
   given.controllers('volume-capture', 'object-keeper', 'request-ttl');
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...standinsNamed(['owner-gc', 'csi-snapshotter']));
+  given.standins(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter']));
   await given.object(yaml);
   await when.timePasses(seconds(1));
   const taken = await then.object<VolumeCaptureRequest>('vcr/before-the-upgrade');

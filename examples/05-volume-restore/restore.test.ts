@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { minutes, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import type { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
@@ -17,7 +17,7 @@ const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
 scenario('a volume comes back, and stays when its request goes', async ({ given, when, then }) => {
   given.controllers('volume-restore', 'object-keeper', 'request-ttl');
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...standinsNamed(['owner-gc', 'csi-snapshotter', 'provisioner']));
+  given.standins(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']));
   await given.object(yaml);
   await when.timePasses(seconds(1));
   const back = await then.object<VolumeRestoreRequest>('vrr/last-week');

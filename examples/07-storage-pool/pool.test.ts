@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { millis, minutes, seconds } from '@lapse/base/instant';
 import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
@@ -17,7 +17,7 @@ scenario(
   'a silent node is kept for its grace period, and leaves at the instant it ends',
   async ({ given, when, then }) => {
     given.controllers('storage-pool');
-    given.standins(...standinsNamed(['node-heartbeat']));
+    given.standins(...simulatedControllersNamed(['node-heartbeat']));
     await given.object(yaml);
     const nodes = async () => {
       const { status } = await then.object<ReplicatedStoragePool>('rsp/replicated');

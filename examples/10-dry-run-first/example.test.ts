@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { scenario } from '../../test/scenarios/scenario.ts';
@@ -16,7 +16,7 @@ scenario('a dry run tells once what it would do, and does nothing', async ({ giv
   expect([apiVersion, kind]).toEqual(['lapse.dev/v1alpha1', 'LapseConfiguration']);
   given.controllers('ttl-after-finished');
   given.configuration(configuration);
-  given.standins(...standinsNamed(['owner-gc', 'job-finisher']));
+  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(read('jobs.yaml'));
   await when.timePasses(hours(5));
   await then.exists('job/old-report');
@@ -26,7 +26,7 @@ scenario('a dry run tells once what it would do, and does nothing', async ({ giv
 
 scenario('without it, what was told happens', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins(...standinsNamed(['owner-gc', 'job-finisher']));
+  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(read('jobs.yaml'));
   await when.timePasses(seconds(61));
   await then.isGone('job/old-report');

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { exitCodesHelp, exitCodesTable } from 'lapse/cli/exitCodes';
-import { withManners } from 'lapse/cli/help';
+import { withHelpStyle } from 'lapse/cli/help';
 import { expect, test } from 'vitest';
 
 const cli = join(import.meta.dirname, '../../packages/lapse/src/cli');
@@ -28,7 +28,7 @@ test.each(names)('lapse %s loads, and its help describes its purpose', async (na
   const command = loaded[`${name}Command`]!(async () => []);
   expect(command.name()).toBe(name);
   expect(command.description()).not.toBe('');
-  const help = withManners(command).helpInformation();
+  const help = withHelpStyle(command).helpInformation();
   expect(help).toMatch(new RegExp(`^Usage: ${name} [^]*--help`));
   expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { explainCommand } from 'lapse/cli/explain/explainCommand';
 import { computeFailure } from 'lapse/cli/failures';
-import { withManners } from 'lapse/cli/help';
+import { withHelpStyle } from 'lapse/cli/help';
 import { planCommand } from 'lapse/cli/plan/planCommand';
 import { simulateCommand } from 'lapse/cli/simulate/simulateCommand';
 
@@ -30,7 +30,7 @@ export async function runQuietly([name = '', ...args]: readonly string[]): Promi
   const [out, err, code] = [stdout.write, stderr.write, process.exitCode];
   [stdout.write, stderr.write, process.exitCode] = [hear, hear, undefined];
   try {
-    await withManners(COMMANDS[name]!()).parseAsync(args, { from: 'user' });
+    await withHelpStyle(COMMANDS[name]!()).parseAsync(args, { from: 'user' });
     return { code: Number(process.exitCode ?? 0), said: said.join('') };
   } catch (cause) {
     if (cause instanceof CommanderError) return { code: cause.exitCode === 0 ? 0 : 2, said: said.join('') };

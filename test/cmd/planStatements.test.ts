@@ -8,7 +8,7 @@ import { parseTime } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { openManifests } from 'lapse/cli/plan/files';
 import { FAMILIES } from 'lapse/controllers/registry';
-import { type Foretold, foretell, NOTHING_FOREKNOWN } from 'lapse/forecast/forecast';
+import { collectForecasts, type Forecast, NOTHING_KNOWN } from 'lapse/forecast/forecast';
 import { createSnapshot, type Focus, readingFrom } from 'lapse/forecast/snapshot';
 import { readGeneral } from 'lapse/manager/configuration/general';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
@@ -161,7 +161,7 @@ status: { conditions: [{ type: Ready, status: "False", lastTransitionTime: "2026
 `;
 
 let said: string[];
-let ask: (focus?: Focus, more?: object) => Promise<Foretold[]>;
+let ask: (focus?: Focus, more?: object) => Promise<Forecast[]>;
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
@@ -175,7 +175,7 @@ beforeAll(async () => {
   ask = async (focus, more = { actAs: 'controller' }) => {
     const given = { featureGates: { TTLAfterFinishedPods: true }, ...more };
     const { document } = compileConfiguration(FAMILIES).complete(given);
-    const foretold = foretell(
+    const foretold = collectForecasts(
       {
         snapshot: createSnapshot(served, readingFrom(client), focus),
         now: NOW,
@@ -185,7 +185,7 @@ beforeAll(async () => {
         selected: FAMILIES,
       },
       FAMILIES,
-      NOTHING_FOREKNOWN,
+      NOTHING_KNOWN,
       (what) => expect.fail(what),
     );
     return Array.fromAsync(foretold);
@@ -196,7 +196,7 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-function describeForetold({ family, statement }: Foretold): string {
+function describeForetold({ family, statement }: Forecast): string {
   const { kind, object, because } = statement;
   const where = object.namespace === undefined ? '' : `${object.namespace}/`;
   return `${family}: ${object.kind} ${where}${object.name} ${kind}: ${because}`;

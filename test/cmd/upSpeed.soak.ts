@@ -20,7 +20,7 @@ import { WEEK_DEFAULTS, Week } from 'lapse/cli/up/week/week';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { readGeneral } from 'lapse/manager/configuration/general';
 import { loadConfiguration } from 'lapse/manager/configuration/load';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect, test } from 'vitest';
 
 const DEFAULTS = {
@@ -66,7 +66,7 @@ test('a week in a minute: every family deletes something on every day, each at i
     document,
     known: FAMILIES,
     selected: FAMILIES,
-    standins: standinsNamed(['*']),
+    standins: simulatedControllersNamed(['*']),
     externalKinds: SNAPSHOT_KINDS,
     timeline: new LiveTimeline({ clock, write }),
     clock,

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { settingsOf } from 'lapse/manager/configuration/load';
 import { compileConfiguration, schemaAt } from 'lapse/manager/configuration/schema';
-import { STANDINS } from 'lapse/simulation/standins';
+import { SIMULATED_CONTROLLERS } from 'lapse/simulation/simulatedControllers';
 
 export const REFERENCE = fileURLToPath(new URL('../../docs/reference/configuration.md', import.meta.url));
 
@@ -96,7 +96,7 @@ export function writeReference(): string {
     '',
     ...table(
       ['Name', ''],
-      STANDINS.map(({ name, description }) => [code(name), description]),
+      SIMULATED_CONTROLLERS.map(({ name, description }) => [code(name), description]),
     ),
     '',
   ].join('\n');

@@ -26,7 +26,7 @@ import {
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import { Unreadable } from 'lapse/controllers/foresight';
+import { Unreadable } from 'lapse/controllers/forecaster';
 import { FAMILIES } from 'lapse/controllers/registry';
 import type { Read } from 'lapse/forecast/snapshot';
 import { kindsOf } from 'lapse/manager/crds';

@@ -5,7 +5,7 @@ import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import { capture, usualObjects } from '../scenarios/requests/kit.ts';
 import type { Subject } from './subject.ts';
@@ -27,7 +27,7 @@ export const captures: Subject = {
     gates: {},
   }),
   kinds: [...FAMILIES.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS],
-  standins: () => standinsNamed(['owner-gc', 'csi-snapshotter']),
+  standins: () => simulatedControllersNamed(['owner-gc', 'csi-snapshotter']),
   objects: usualObjects(),
   create: (name) => capture(name),
   deadlineOf: (object) => {

@@ -15,7 +15,7 @@ import type { Plan } from 'lapse/forecast/plan';
 import { createSnapshot, readingFrom } from 'lapse/forecast/snapshot';
 import { readGeneral } from 'lapse/manager/configuration/general';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { composeFamilies, findFamily } from './compose.ts';
 import { bringLate, drawLatePolicy } from './planLateKind.ts';
 import { drawRequest, drawRequests, newsIn } from './planRequests.ts';
@@ -24,7 +24,7 @@ import { Dice, drawWorld } from './planWorld.ts';
 /** All except storage-pool, which deletes nothing: it forecasts changes of a node list. */
 const NAMES = FAMILIES.map(({ name }) => name).filter((name) => name !== 'storage-pool');
 /** Simulated controllers that create the objects to be deleted. */
-const STANDINS = ['owner-gc', 'csi-snapshotter', 'provisioner'];
+const SIMULATED_CONTROLLERS = ['owner-gc', 'csi-snapshotter', 'provisioner'];
 const GATES = { TTLAfterFinishedPods: true };
 const CONFIGURATION: JsonObject = {
   actAs: 'controller',
@@ -75,7 +75,7 @@ export async function playPlans(seed: number, options: RoundOptions): Promise<st
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: CONFIGURATION, gates: GATES }),
     kinds: [...new Set(families.flatMap(({ kinds }) => kinds)), ...SNAPSHOT_KINDS],
-    standins: standinsNamed(STANDINS),
+    standins: simulatedControllersNamed(SIMULATED_CONTROLLERS),
     seed,
     async prepare(world) {
       const now = world.clock.now();

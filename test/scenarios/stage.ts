@@ -12,7 +12,7 @@ import { compileMatcher } from '@lapse/simulation/seen';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { normalize } from '@lapse/simulation/timeline';
 import type { Family } from 'lapse/controllers/family';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { composeFamilies, findFamily } from './compose.ts';
 import type { Given, Scene, Then, When } from './words.ts';
@@ -100,7 +100,7 @@ function givenOn(stage: Stage): Given {
     standins: (...standins) =>
       stage.note(() => {
         for (const one of standins)
-          stage.standins.push(...(typeof one === 'string' ? standinsNamed([one]) : [one]));
+          stage.standins.push(...(typeof one === 'string' ? simulatedControllersNamed([one]) : [one]));
       }),
     kinds: (...kinds) => stage.note(() => stage.kinds.push(...kinds)),
     seed: (seed) =>

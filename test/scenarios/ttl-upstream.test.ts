@@ -4,7 +4,7 @@
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Job } from '@lapse/kube/api/kinds/builtin';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect, onTestFinished, test } from 'vitest';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { at, finishedStatus, job } from './kit.ts';
@@ -91,7 +91,7 @@ scenario.each(
   async (scene, result) => {
     const { given, when, then } = scene;
     given.controllers('ttl-after-finished');
-    given.standins(...standinsNamed(['owner-gc']));
+    given.standins(...simulatedControllersNamed(['owner-gc']));
     await given.object(job('report', { ttl: seconds(10), finalizers: ['example.com/dummy'] }));
     const { uid } = (await then.object('job/report')).metadata;
     const owner = {

@@ -174,10 +174,10 @@ class Driver {
   }
 
   private async deleteCollection(selector: Selector): Promise<void> {
-    const doomed = selected(this.world, selector);
+    const planned = selected(this.world, selector);
     const answer = await this.ask('DELETE', `${this.path}?${selector.query}`);
     if (answer.status !== 200) throw new Error(`deletecollection [${selector.query}]: ${answer.status}`);
-    for (const item of doomed) await this.adopt(removal(item));
+    for (const item of planned) await this.adopt(removal(item));
   }
 
   /** The same name in another namespace is another object. */

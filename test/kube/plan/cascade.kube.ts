@@ -9,7 +9,7 @@ import type { Propagation } from '@lapse/kube/client/delete';
 import { realCluster, sleep } from '@lapse/simulation/controllers/cluster.testkit';
 import { Bench, type Graph, KINDS } from '@lapse/simulation/controllers/ownerGc/graphs.testkit';
 import { randomGraph } from '@lapse/simulation/controllers/ownerGc/random.testkit';
-import { nameOf, type ObjectName } from 'lapse/controllers/foresight';
+import { nameOf, type ObjectName } from 'lapse/controllers/forecaster';
 import { Cascade } from 'lapse/forecast/cascade/cascade';
 import { readOwnership } from 'lapse/forecast/cascade/read';
 import { createSnapshot, readingFrom } from 'lapse/forecast/snapshot';
@@ -43,7 +43,7 @@ async function existing(client: Client): Promise<Map<string, ObjectName>> {
 type Fate = 'goes' | 'perhaps';
 
 /** By name: the forecast for all objects that are not forecast to stay. */
-async function foreseen(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
+async function predicted(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
   const served = await client.discovery.all();
   const ownership = await readOwnership({
     snapshot: createSnapshot(served, readingFrom(client)),
@@ -75,7 +75,7 @@ test('objects are deleted and kept as forecast, and uncertain forecasts are rare
   await bench.prepare(() => sleep(200));
   await bench.build(graphs);
   const before = await bench.atRest(graphs.length, () => sleep(500));
-  const fates = await foreseen(cluster.client, graphs);
+  const fates = await predicted(cluster.client, graphs);
   await bench.delete(graphs);
   const after = await bench.atRest(graphs.length, () => sleep(500));
   const problems = graphs.flatMap((graph, i) => {

@@ -16,7 +16,7 @@ import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { createHands, type Hands } from '@lapse/simulation/hands';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { applyCrds, kindsOf } from 'lapse/manager/crds';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 
@@ -61,7 +61,7 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
   const hands = createHands(admin);
   await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
   await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } as KubeObject);
-  const controllers = standinsNamed(['*']);
+  const controllers = simulatedControllersNamed(['*']);
   const standins = new Manager({ clock: realClock, random: systemRandom, client: admin, controllers });
   standins.start();
   const endProcesses = async () => {

@@ -14,7 +14,7 @@ import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointCont
 import { ObjectKeeper } from 'lapse/api/objectKeeper';
 import { noise } from 'lapse/checkpoint/checkpoint.testkit';
 import { decodeChunk } from 'lapse/checkpoint/decode';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { describe, expect, test } from 'vitest';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { arm, type Way } from '../requests/faultAt.ts';
@@ -70,7 +70,7 @@ async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simu
       gates: {},
     }),
     kinds: [...new Set(families.flatMap(({ kinds }) => kinds))],
-    standins: standinsNamed(['owner-gc']),
+    standins: simulatedControllersNamed(['owner-gc']),
   });
   await simulation.apply([...story.objects]);
   const isHit =

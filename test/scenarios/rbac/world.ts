@@ -22,7 +22,7 @@ import type { Installation } from 'lapse/cli/manifests/installation';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { kindsOf } from 'lapse/manager/crds';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { NAMESPACE } from './installation.ts';
 import { namespaceOf, refusedOf } from './play.ts';
 import { Process } from './process.ts';
@@ -74,7 +74,7 @@ export class World {
       credentials: fixedCredentials({ headers: bearer(ADMIN) }),
     });
     this.hands = createHands(this.#client);
-    this.#bystanders = new Bystanders(standinsNamed(options.standins ?? []), {
+    this.#bystanders = new Bystanders(simulatedControllersNamed(options.standins ?? []), {
       handler,
       clock,
       random: seededRandom(4),

@@ -20,7 +20,7 @@ import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { createHands, type Hands } from '@lapse/simulation/hands';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { vi } from 'vitest';
 import { type Bed, startBed } from '../../kube/bed/bed.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
@@ -133,7 +133,11 @@ export async function startCluster(
     (definition) => new Manager({ ...shared, client: clientOf(definition.name), controllers: [definition] }),
   );
   managers.push(
-    new Manager({ ...shared, client: admin, controllers: standinsNamed(['csi-snapshotter', 'provisioner']) }),
+    new Manager({
+      ...shared,
+      client: admin,
+      controllers: simulatedControllersNamed(['csi-snapshotter', 'provisioner']),
+    }),
   );
   for (const manager of managers) manager.start();
   await eventually(async () => {

@@ -10,7 +10,7 @@ import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { describe, expect, test } from 'vitest';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { arm, FAULTS, type Way } from './faultAt.ts';
@@ -116,7 +116,10 @@ async function tell(
       gates: {},
     }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
-    standins: [...standinsNamed(['owner-gc', 'csi-snapshotter', 'provisioner']), claimProtection()],
+    standins: [
+      ...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']),
+      claimProtection(),
+    ],
   });
   await simulation.apply([...(story.objects ?? WORLD)]);
   const isHit = fault === undefined ? () => false : arm(simulation, fault.index, fault.way);

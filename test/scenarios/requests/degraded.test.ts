@@ -3,7 +3,7 @@
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import type { Scene } from '../words.ts';
 import { requestScenario } from './invariants.ts';
@@ -47,7 +47,10 @@ async function world(
   given.controllers('volume-capture', 'volume-restore');
   given.configuration({ actAs: 'controller' });
   if (snapshots) given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...standinsNamed(snapshots ? ['csi-snapshotter', 'provisioner'] : []), claimProtection());
+  given.standins(
+    ...simulatedControllersNamed(snapshots ? ['csi-snapshotter', 'provisioner'] : []),
+    claimProtection(),
+  );
   await given.object([...(snapshots ? [snapshotClass(), content()] : []), ...VOLUMES, ...objects]);
   const { faults } = await simulation();
   for (const resource of unlisted)

@@ -7,7 +7,7 @@ import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { describe, expect, test } from 'vitest';
 import { Rbac } from '../cleaner/rbac.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
@@ -42,7 +42,7 @@ async function inCourt(
   const simulation = await simulate({
     compose: rbac.around(compose),
     kinds: [...family.kinds, ...SNAPSHOT_KINDS],
-    standins: [...standinsNamed(['csi-snapshotter']), claimProtection()],
+    standins: [...simulatedControllersNamed(['csi-snapshotter']), claimProtection()],
   });
   const ended = async () => {
     const ready = (await simulation.get<RequestObject>('vcr/nightly'))?.status?.conditions?.[0];

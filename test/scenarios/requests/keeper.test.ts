@@ -5,7 +5,7 @@ import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import { volumeCaptureRequestKind } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import type { Given, Then, When } from '../words.ts';
 import { requestScenario } from './invariants.ts';
@@ -325,7 +325,7 @@ requestScenario(
 
 requestScenario('an object with another owner is kept when the keeper is deleted', async (scene) => {
   const { given, when, then } = scene;
-  given.standins(...standinsNamed(['owner-gc']));
+  given.standins(...simulatedControllersNamed(['owner-gc']));
   await following(scene);
   await when.user.apply({
     apiVersion: 'v1',

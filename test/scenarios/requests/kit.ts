@@ -10,7 +10,7 @@ import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import type { Given, Then } from '../words.ts';
 
 export const DRIVER = 'csi.example';
@@ -140,7 +140,7 @@ export async function volumeWorld(given: Given, options: WorldOptions = {}): Pro
   given.controllers(...families);
   given.configuration({ actAs: 'controller', ...configuration });
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...standinsNamed([...standins]), claimProtection());
+  given.standins(...simulatedControllersNamed([...standins]), claimProtection());
   await given.object(options.objects ?? usualObjects());
 }
 

@@ -8,7 +8,7 @@ import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
-import { standinsNamed } from 'lapse/simulation/standins';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect, test } from 'vitest';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { checkHistory } from './invariants.ts';
@@ -31,7 +31,7 @@ test(`${COUNT} requests that complete together`, async () => {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
-    standins: standinsNamed(['csi-snapshotter']),
+    standins: simulatedControllersNamed(['csi-snapshotter']),
   });
   const slow = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);

@@ -208,19 +208,19 @@ test('a refusal of the provisioner is read from its Event', async () => {
 
 test('keepers: a lost object, another uid, and a deleted namespace', async () => {
   const { hands, bed } = cluster;
-  await bed.kubectl('create', 'namespace', 'doomed');
-  await hands.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'doomed')]);
+  await bed.kubectl('create', 'namespace', 'planned');
+  await hands.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'planned')]);
   await hands.apply([
     follow(await present('configmap/lost'), 'k-lost'),
     follow(await present('configmap/replaced'), 'k-replaced'),
-    follow(await present('doomed/configmap/swept'), 'k-swept', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
+    follow(await present('planned/configmap/swept'), 'k-swept', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
   ]);
   for (const name of ['k-lost', 'k-replaced', 'k-swept']) await phase(name, 'Tracking True/ObjectExists');
   await hands.apply(configMap('owned', 'default', await present('objectkeeper/k-lost')));
   await hands.delete('configmap/lost');
   await hands.delete('configmap/replaced');
   await hands.apply(configMap('replaced'));
-  await bed.kubectl('delete', 'namespace', 'doomed', '--wait=false');
+  await bed.kubectl('delete', 'namespace', 'planned', '--wait=false');
   await gone('objectkeeper/k-lost');
   await gone('configmap/owned');
   await gone('objectkeeper/k-replaced');

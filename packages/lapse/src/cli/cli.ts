@@ -4,7 +4,7 @@ import { VERSION } from '@lapse/base/version';
 import { Command, CommanderError } from 'commander';
 import { reasonOf, UsageError } from '#manager/usage';
 import { computeFailure } from './failures.ts';
-import { withManners } from './help.ts';
+import { withHelpStyle } from './help.ts';
 import { terminalText } from './terminalText.ts';
 
 /**
@@ -36,7 +36,7 @@ async function main(argv: readonly string[]): Promise<void> {
     throw new UsageError(`there is no command "${second}"; lapse --help lists them`);
   const loads = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
   for (const load of loads) program.addCommand(await load());
-  await withManners(program).parseAsync(argv);
+  await withHelpStyle(program).parseAsync(argv);
 }
 
 // The reader may close the pipe early (`lapse plan | head`), or a disk may be full.

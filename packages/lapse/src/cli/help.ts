@@ -7,13 +7,13 @@ import type { Command, Help } from 'commander';
 const WIDEST_TERM = 30;
 
 /** Applies to the command and its subcommands. */
-export function withManners(command: Command): Command {
+export function withHelpStyle(command: Command): Command {
   command
     .configureHelp({ padWidth, formatItem })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lapse: ')) })
     .showHelpAfterError(`(${pathOf(command)} --help shows what there is)`)
     .exitOverride();
-  for (const under of command.commands) withManners(under);
+  for (const under of command.commands) withHelpStyle(under);
   return command;
 }
 

@@ -13,7 +13,7 @@ import type { Registry } from '@lapse/runtime/metrics/registry';
 import type { GuardedDeletesOptions } from '#deletion/guardedDelete';
 import type { Subject } from '#deletion/rights';
 import type { SkewGuard } from '#deletion/skewGuard';
-import type { Foresight } from './foresight.ts';
+import type { Forecaster } from './forecaster.ts';
 import type { ObjectCheck } from './objectCheck.ts';
 
 /** What controllers receive besides their reconcile argument. */
@@ -99,5 +99,5 @@ export interface Family {
   /** `configuration` contains the family's sections, valid and with defaults applied. */
   create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
   /** The forecast of the family, for `lapse plan` and `lapse explain`. */
-  readonly foresight?: Foresight;
+  readonly forecaster?: Forecaster;
 }

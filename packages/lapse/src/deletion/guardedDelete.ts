@@ -11,11 +11,11 @@ import type { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { DeleteAnswer } from '@lapse/kube/client/delete';
 import type { Pass } from '@lapse/runtime/pass';
+import { BoundedSet } from './boundedSet.ts';
 import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { type DeletionTarget, dryKey, isDry, presenceOf, uidOf } from './deletionTarget.ts';
-import { BoundedSet } from './remembered.ts';
 import { type ClockState, describeClock, type SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
 

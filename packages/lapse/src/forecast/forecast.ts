@@ -3,7 +3,7 @@
 import type { Instant } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Family } from '#controllers/family';
-import { type Outlook, type Snapshot, type Statement, Unreadable } from '#controllers/foresight';
+import { type ForecastContext, type Snapshot, type Statement, Unreadable } from '#controllers/forecaster';
 import type { General } from '#manager/configuration/general';
 import { computeGates } from '#manager/selection';
 
@@ -18,28 +18,28 @@ export interface Setting {
   readonly selected: readonly Family[];
 }
 
-export interface Foretold {
+export interface Forecast {
   readonly family: string;
   readonly statement: Statement;
 }
 
 /** What is known about the deletion of other objects. */
-export type KnownDeletions = Pick<Outlook, 'endOf' | 'mayEndAt'>;
+export type KnownDeletions = Pick<ForecastContext, 'endOf' | 'mayEndAt'>;
 
-export const NOTHING_FOREKNOWN: KnownDeletions = { endOf: () => undefined };
+export const NOTHING_KNOWN: KnownDeletions = { endOf: () => undefined };
 
 /** `onUnread` is called with what a family could not read and therefore does not cover. */
-export async function* foretell(
+export async function* collectForecasts(
   setting: Setting,
   families: readonly Family[],
   knownDeletions: KnownDeletions,
   onUnread: (what: string) => void,
-): AsyncGenerator<Foretold> {
-  for (const { name, foresight, configuration } of families) {
-    if (foresight === undefined) continue;
-    const outlook = forecastArguments(setting, Object.keys(configuration), knownDeletions);
+): AsyncGenerator<Forecast> {
+  for (const { name, forecaster, configuration } of families) {
+    if (forecaster === undefined) continue;
+    const forecastContext = forecastArguments(setting, Object.keys(configuration), knownDeletions);
     try {
-      for await (const statement of foresight.foresee(outlook)) yield { family: name, statement };
+      for await (const statement of forecaster.forecast(forecastContext)) yield { family: name, statement };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       onUnread(`${name}: ${error.message}`);
@@ -51,7 +51,7 @@ function forecastArguments(
   setting: Setting,
   sections: readonly string[],
   knownDeletions: KnownDeletions,
-): Outlook {
+): ForecastContext {
   const { snapshot, now, general, document, known } = setting;
   const { maxClockSkew: tolerance, actAs, namespace, featureGates } = general;
   const gates = computeGates(known, featureGates);

@@ -7,7 +7,7 @@ import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describe, expect, test } from 'vitest';
 import type { Family } from '#controllers/family';
-import { type Foresight, type Outlook, type Statement, Unreadable } from '#controllers/foresight';
+import { type ForecastContext, type Forecaster, type Statement, Unreadable } from '#controllers/forecaster';
 import { Owners } from './cascade/read.ts';
 import { makePlan, type PlanOptions } from './makePlan.ts';
 import type { Plan } from './plan.ts';
@@ -52,8 +52,8 @@ const held = (name: string, namespace?: string): Statement => ({
 
 const family = (
   name: string,
-  foresee: (outlook: Outlook) => readonly Statement[],
-  more: Partial<Foresight> = {},
+  forecast: (forecastContext: ForecastContext) => readonly Statement[],
+  more: Partial<Forecaster> = {},
 ): Family => ({
   name,
   description: '',
@@ -62,9 +62,9 @@ const family = (
   gates: [],
   configuration: {},
   create: () => ({ controllers: [], admission: [] }),
-  foresight: {
-    async *foresee(outlook) {
-      yield* foresee(outlook);
+  forecaster: {
+    async *forecast(forecastContext) {
+      yield* forecast(forecastContext);
     },
     ...more,
   },

@@ -2,11 +2,17 @@
 // held. Families that follow other objects (keepers) are evaluated again until nothing changes.
 
 import type { Instant } from '@lapse/base/instant';
-import type { Ends, Holds, ObjectName } from '#controllers/foresight';
+import type { Ends, Holds, ObjectName } from '#controllers/forecaster';
 import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
-import { type Foretold, foretell, type KnownDeletions, NOTHING_FOREKNOWN, type Setting } from './forecast.ts';
+import {
+  collectForecasts,
+  type Forecast,
+  type KnownDeletions,
+  NOTHING_KNOWN,
+  type Setting,
+} from './forecast.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 import { computeRefusal } from './refusal.ts';
 
@@ -40,8 +46,8 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const unread = new Set<string>();
   const onUnread = (what: string) => void unread.add(what);
   const [first, followers] = split(selected);
-  const said = await listen(foretell(options, first, NOTHING_FOREKNOWN, onUnread), options);
-  let following = await listen(foretell(options, followers, NOTHING_FOREKNOWN, onUnread), options);
+  const said = await listen(collectForecasts(options, first, NOTHING_KNOWN, onUnread), options);
+  let following = await listen(collectForecasts(options, followers, NOTHING_KNOWN, onUnread), options);
   let ownership: Ownership | undefined;
   let settled: Settled;
   for (let round = 0; ; round++) {
@@ -51,7 +57,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     if (followers.length === 0 || round === MOST_ROUNDS) break;
     const before = following.ends;
     following = await listen(
-      foretell(options, followers, knownDeletionsOf(settled.cascade, now), onUnread),
+      collectForecasts(options, followers, knownDeletionsOf(settled.cascade, now), onUnread),
       options,
     );
     if (isSame(before, following.ends)) break;
@@ -110,12 +116,12 @@ const seenFrom =
 const laterOf = (end: Instant, now: Instant): Instant => (end > now ? end : now);
 
 const split = (families: Setting['selected']) => {
-  const follows = families.filter(({ foresight }) => foresight?.followsOthers === true);
+  const follows = families.filter(({ forecaster }) => forecaster?.followsOthers === true);
   return [families.filter((family) => !follows.includes(family)), follows] as const;
 };
 
 async function listen(
-  forecastDeletions: AsyncIterable<Foretold>,
+  forecastDeletions: AsyncIterable<Forecast>,
   { until, view }: Pick<PlanOptions, 'until' | 'view'>,
 ): Promise<Said> {
   const said: Said = { ends: [], later: new Set(), held: [], changes: [] };

@@ -2,7 +2,7 @@
 // show this value.
 
 import type { Instant } from '@lapse/base/instant';
-import type { ObjectName } from '#controllers/foresight';
+import type { ObjectName } from '#controllers/forecaster';
 
 export type { ObjectName };
 

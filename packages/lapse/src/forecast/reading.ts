@@ -9,7 +9,7 @@ import { encodeBytes } from '@lapse/kube/client/codec';
 import type { Page, PageOptions } from '@lapse/kube/client/read';
 import { TransportError } from '@lapse/kube/client/transport';
 import { describeSource, type Source, whole } from '@lapse/runtime/source';
-import { Unreadable } from '#controllers/foresight';
+import { Unreadable } from '#controllers/forecaster';
 
 /** Reads a whole source. Throws Unreadable for what may not or cannot be read. */
 export interface Read {

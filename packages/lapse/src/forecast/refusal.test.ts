@@ -1,7 +1,7 @@
 import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { expect, test } from 'vitest';
-import { nameOf } from '#controllers/foresight';
+import { nameOf } from '#controllers/forecaster';
 import { Ownership } from './cascade/ownership.ts';
 import { computeRefusal } from './refusal.ts';
 

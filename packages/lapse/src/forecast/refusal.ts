@@ -2,7 +2,7 @@
 // removes the finalizers of the garbage collector first. If no others are left, kube-apiserver then compares with a
 // version that it has not stored, and answers with a conflict every time.
 
-import type { Ends, ObjectName } from '#controllers/foresight';
+import type { Ends, ObjectName } from '#controllers/forecaster';
 import type { Ownership } from './cascade/ownership.ts';
 
 /** These kinds are marked first, and deleted in a second step without a resourceVersion. */

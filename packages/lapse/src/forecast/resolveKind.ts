@@ -3,7 +3,7 @@
 
 import { parseApiVersion } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import type { ObjectName } from '#controllers/foresight';
+import type { ObjectName } from '#controllers/forecaster';
 import { UsageError } from '#manager/usage';
 
 export interface Target {

@@ -10,7 +10,7 @@ import type { PageAnswer } from '@lapse/kube/client/read';
 import { TransportError } from '@lapse/kube/client/transport';
 import type { Projection, Source } from '@lapse/runtime/source';
 import { describe, expect, test } from 'vitest';
-import { Unreadable } from '#controllers/foresight';
+import { Unreadable } from '#controllers/forecaster';
 import { createSnapshot, readingFrom } from './snapshot.ts';
 
 const job = (name: string): KubeObject => ({

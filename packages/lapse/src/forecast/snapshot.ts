@@ -3,7 +3,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describeSource, type Source } from '@lapse/runtime/source';
-import type { Snapshot } from '#controllers/foresight';
+import type { Snapshot } from '#controllers/forecaster';
 import type { Read } from './reading.ts';
 
 export type { Read } from './reading.ts';

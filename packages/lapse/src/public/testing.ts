@@ -7,7 +7,7 @@ import type { Services } from '#controllers/family';
 import { createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
 import { familyOf, type Made } from '#manager/modules';
-import { standinsNamed } from '#simulation/standins';
+import { simulatedControllersNamed } from '#simulation/simulatedControllers';
 
 export type { Simulation } from '@lapse/simulation/simulate';
 
@@ -18,7 +18,11 @@ export interface Rehearsal extends Pick<SimulationOptions, 'kinds' | 'seed' | 's
 
 /** `made` is what a module exports by default. End the simulation with `close()`. */
 export function rehearse(made: Made, { standins = [], ...options }: Rehearsal = {}): Promise<Simulation> {
-  return simulate({ ...options, standins: standinsNamed(standins), compose: composeModule(made) });
+  return simulate({
+    ...options,
+    standins: simulatedControllersNamed(standins),
+    compose: composeModule(made),
+  });
 }
 
 function composeModule(made: Made): Compose {

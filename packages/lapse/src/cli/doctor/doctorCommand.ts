@@ -18,7 +18,7 @@ import { UsageError } from '#manager/usage';
 import { wantsColour } from '../colour.ts';
 import { documentText, FORMATS, type Format } from '../documents.ts';
 import { withSettings } from '../flags.ts';
-import { sayToUser } from '../looking.ts';
+import { sayToUser } from '../readOnlyCluster.ts';
 import { terminalText } from '../terminalText.ts';
 import { styles } from '../up/screen.ts';
 import { examine } from './examine.ts';

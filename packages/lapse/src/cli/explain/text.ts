@@ -4,7 +4,7 @@
 import { styleText } from 'node:util';
 import type { Instant } from '@lapse/base/instant';
 import { plainText } from '#console/escape';
-import type { ObjectName } from '#controllers/foresight';
+import type { ObjectName } from '#controllers/forecaster';
 import { isOverdue } from '#forecast/explain/advice';
 import type { Deed, Explanation, Opinion, Verdict } from '#forecast/explain/explanation';
 import { type Naming, plainNaming } from '#forecast/resolveKind';

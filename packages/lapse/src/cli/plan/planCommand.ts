@@ -23,7 +23,7 @@ import { parseNamespace, UsageError } from '#manager/usage';
 import { wantsColour, widthOf } from '../colour.ts';
 import { exitCodesHelp } from '../exitCodes.ts';
 import { withSettings } from '../flags.ts';
-import { openCluster, sayToUser } from '../looking.ts';
+import { openCluster, sayToUser } from '../readOnlyCluster.ts';
 import { jsonPieces, planYaml } from './document.ts';
 import { openManifests } from './files.ts';
 import { openProgress } from './progress.ts';

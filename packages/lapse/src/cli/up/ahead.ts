@@ -49,4 +49,4 @@ export async function lookAhead({ client, now, ...asking }: AheadOptions): Promi
 
 /** Families with a forecast. For others only the waits of their reconciles are known. */
 export const familiesWithForecast = (families: readonly Family[]): ReadonlySet<string> =>
-  new Set(families.flatMap(({ name, foresight }) => (foresight === undefined ? [] : [name])));
+  new Set(families.flatMap(({ name, forecaster }) => (forecaster === undefined ? [] : [name])));

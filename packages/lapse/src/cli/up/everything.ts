@@ -206,7 +206,7 @@ export class Everything {
       this.#known = { passes, upcoming: { ahead, families: familiesWithForecast(selected) } };
     } catch (error) {
       // The view keeps the last forecast, or shows the waits of reconciles.
-      log.debug({ error }, 'nothing could be foreseen');
+      log.debug({ error }, 'forecast failed');
     }
     return this.#known?.upcoming ?? { ahead: [], families: new Set() };
   }

@@ -13,7 +13,7 @@ import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
 import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
-import { standinsNamed } from '#simulation/standins';
+import { simulatedControllersNamed } from '#simulation/simulatedControllers';
 import { Everything } from './everything.ts';
 import { readExamples } from './examples.ts';
 import { LiveTimeline } from './liveTimeline.ts';
@@ -54,7 +54,7 @@ async function start(
     document,
     known: families,
     selected: families,
-    standins: standinsNamed(['owner-gc', 'job-finisher']),
+    standins: simulatedControllersNamed(['owner-gc', 'job-finisher']),
     externalKinds: [],
     timeline,
     clock,

@@ -17,7 +17,7 @@ import { type Hosts, openHosts } from '#manager/hosts';
 import { collectModules, joinFamilies, loadModules } from '#manager/modules';
 import { selectFamilies } from '#manager/selection';
 import { explained } from '#manager/usage';
-import { STANDINS, standinsNamed } from '#simulation/standins';
+import { SIMULATED_CONTROLLERS, simulatedControllersNamed } from '#simulation/simulatedControllers';
 import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from '../checkpoint/local.ts';
 import { wantsColour } from '../colour.ts';
 import { type Embedded, startEmbedded } from '../embedded.ts';
@@ -143,7 +143,7 @@ async function makePlan(
     document,
     known: all,
     selected,
-    standins: explained('--standins', () => standinsNamed(flags.standins.split(','))),
+    standins: explained('--standins', () => simulatedControllersNamed(flags.standins.split(','))),
     externalKinds: SNAPSHOT_KINDS,
     timeline: view.timeline,
     view,
@@ -215,7 +215,7 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
 /** The names in --standins. */
 function namesOf(standins: Plan['standins']): string[] {
   const running = new Set(standins.map(({ name }) => name));
-  return STANDINS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
+  return SIMULATED_CONTROLLERS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
 }
 
 /** At any speed except 1 the examples run through a week. */
@@ -246,7 +246,7 @@ function helpText(): string {
     ...namedRows(FAMILIES, width),
     '',
     'Stand-ins:',
-    ...namedRows(STANDINS, width),
+    ...namedRows(SIMULATED_CONTROLLERS, width),
   ];
   const examples = [
     '  lapse up                          real time; what is made survives a restart',

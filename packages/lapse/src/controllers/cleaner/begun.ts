@@ -2,7 +2,7 @@
 // before a crash may not be noted, so a missing target counts too.
 
 import type { DeletionRecord } from '#api/cleaner';
-import { type AuthorizedClient, getMetadata } from './hands.ts';
+import { type AuthorizedClient, getMetadata } from './authorizedClient.ts';
 import { readRecorded } from './helmStorage.ts';
 import { kindOf } from './record.ts';
 

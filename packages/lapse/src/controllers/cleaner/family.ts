@@ -10,7 +10,7 @@ import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#d
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
 import { cleanerController, createActors } from './controller.ts';
-import { forecastCleaners } from './foresee.ts';
+import { forecastCleaners } from './forecast.ts';
 import { cleanerCheck } from './ownRights.ts';
 
 const SECTION = 'cleaner';
@@ -147,10 +147,10 @@ export const cleanerFamily: Family = {
       ],
     };
   },
-  foresight: {
-    foresee(outlook) {
-      const section = outlook.configuration[SECTION] as unknown as Section;
-      return forecastCleaners(outlook, {
+  forecaster: {
+    forecast(forecastContext) {
+      const section = forecastContext.configuration[SECTION] as unknown as Section;
+      return forecastCleaners(forecastContext, {
         bindSecretData: section.bindSecretData,
         helmPurgeIncomplete: section.helm.purgeIncomplete,
         requireAuthor: section.requireAuthor,

@@ -4,8 +4,8 @@
 import type { Discovery } from '@lapse/kube/client/discovery';
 import type { DynamicView, Pass } from '@lapse/runtime/pass';
 import type { Cleaner } from '#api/cleaner';
+import { type AuthorizedClient, tell } from './authorizedClient.ts';
 import type { Context } from './context.ts';
-import { type AuthorizedClient, tell } from './hands.ts';
 import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
 import { isDecisive, type Meaning, type Target } from './spec.ts';
 import {

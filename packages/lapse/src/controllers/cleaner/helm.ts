@@ -9,7 +9,7 @@ import type { ManifestObject } from '#helm/manifest';
 import { buildUninstalling, UNINSTALLING } from '#helm/markUninstalling';
 import { openHistory, type Stored } from '#helm/storage';
 import { planUninstall, type UninstallPlan, type UninstallSteps } from '#helm/uninstall';
-import { deleteObject, patchUnchanged, type Read } from './hands.ts';
+import { deleteObject, patchUnchanged, type Read } from './authorizedClient.ts';
 import { CONTENDED, type RemovalOptions, removeAll, type Stop, stopped } from './helmRemoval.ts';
 import { compareWithRecord, findNewer, type ReleaseKey, readRecorded, STORAGE } from './helmStorage.ts';
 

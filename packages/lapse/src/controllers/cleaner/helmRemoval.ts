@@ -11,7 +11,7 @@ import type { RecordedRelease } from '#api/cleaner';
 import { asksToStay, type ManifestObject } from '#helm/manifest';
 import { isOwnedBy } from '#helm/ownership';
 import type { UninstallSteps } from '#helm/uninstall';
-import { type AuthorizedClient, deleteUnchanged, getMetadata } from './hands.ts';
+import { type AuthorizedClient, deleteUnchanged, getMetadata } from './authorizedClient.ts';
 import { findNewer, type ReleaseKey } from './helmStorage.ts';
 
 /** Why the uninstall stops. */

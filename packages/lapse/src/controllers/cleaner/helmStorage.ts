@@ -6,7 +6,7 @@ import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { RecordedRelease } from '#api/cleaner';
 import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
-import { type AuthorizedClient, listObjects, type Read } from './hands.ts';
+import { type AuthorizedClient, listObjects, type Read } from './authorizedClient.ts';
 
 /** Limit of revisions in a record. Real releases have far fewer. */
 export const MOST_REVISIONS = 1000;

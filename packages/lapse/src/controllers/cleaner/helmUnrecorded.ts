@@ -6,7 +6,7 @@ import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { asksToStay } from '#helm/manifest';
 import { isOwnedBy, ownershipOf, type ReleaseKey } from '#helm/ownership';
-import { type AuthorizedClient, listObjects, selectorOf } from './hands.ts';
+import { type AuthorizedClient, listObjects, selectorOf } from './authorizedClient.ts';
 import type { Found } from './snapshot.ts';
 
 const MOST_LISTED = 2000;

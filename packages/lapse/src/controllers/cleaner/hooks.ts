@@ -13,7 +13,7 @@ import type { RecordedRelease } from '#api/cleaner';
 import { type HookEvent, hasPolicy, hookObject } from '#helm/hooks';
 import type { Hook } from '#helm/release';
 import type { UninstallSteps } from '#helm/uninstall';
-import { type AuthorizedClient, deleteObject, getObject, tell } from './hands.ts';
+import { type AuthorizedClient, deleteObject, getObject, tell } from './authorizedClient.ts';
 import type { Uninstalled } from './helm.ts';
 import { isDenied } from './kinds.ts';
 

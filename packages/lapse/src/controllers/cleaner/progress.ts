@@ -3,9 +3,9 @@
 import { formatTime } from '@lapse/base/instant';
 import type { Pass } from '@lapse/runtime/pass';
 import { Cleaner, type DeletionRecord } from '#api/cleaner';
+import type { AuthorizedClient } from './authorizedClient.ts';
 import { hasBegun } from './begun.ts';
 import type { Context, Done } from './context.ts';
-import type { AuthorizedClient } from './hands.ts';
 import { describeDecision } from './record.ts';
 import { memoKey } from './reporter.ts';
 import { type Report, writeStatus } from './status.ts';

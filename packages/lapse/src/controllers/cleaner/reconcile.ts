@@ -11,6 +11,7 @@ import type { Pass } from '@lapse/runtime/pass';
 import { Cleaner } from '#api/cleaner';
 import { act } from './act.ts';
 import type { Acting } from './actor.ts';
+import { tell } from './authorizedClient.ts';
 import {
   type ConditionResult,
   computeGate,
@@ -23,7 +24,6 @@ import type { Context } from './context.ts';
 import { authorizedClientOf, describeMissing, TOO_MANY } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import { type Gathered, gather } from './gather.ts';
-import { tell } from './hands.ts';
 import { needsToSee } from './needs.ts';
 import { waitOf } from './projection.ts';
 import { memoKey, periodOf, Reporter } from './reporter.ts';

@@ -9,7 +9,6 @@ import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
 import type { DynamicView, Pass } from '@lapse/runtime/pass';
 import type { Source } from '@lapse/runtime/source';
 import type { Cleaner } from '#api/cleaner';
-import type { Context } from './context.ts';
 import {
   type AuthorizedClient,
   getMetadata,
@@ -17,7 +16,8 @@ import {
   listObjects,
   type Read,
   selectorOf,
-} from './hands.ts';
+} from './authorizedClient.ts';
+import type { Context } from './context.ts';
 import { hasLabels, type Interest } from './interests.ts';
 import { findKind } from './kinds.ts';
 import { type Found, isSecret, MOST_BOUND, projectionOf, type Resolved } from './snapshot.ts';

@@ -26,7 +26,7 @@ import { directReader } from '#requests/direct';
 import type { Family, Services } from '../family.ts';
 import { captureAuthor, captureRules } from './admission.ts';
 import { manifestCaptureController } from './controller.ts';
-import { forecastManifestCaptures } from './foresee.ts';
+import { forecastManifestCaptures } from './forecast.ts';
 import { captureMetrics } from './metrics.ts';
 import type { Authorization, ManifestPolicy, SecretsMode } from './policy.ts';
 
@@ -104,5 +104,5 @@ export const manifestCapture: Family = {
       rights: isReviewed ? [authorKeyRight(secret)] : [],
     };
   },
-  foresight: forecastManifestCaptures,
+  forecaster: forecastManifestCaptures,
 };

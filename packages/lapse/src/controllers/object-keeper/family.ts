@@ -9,7 +9,7 @@ import { GuardedDeletes } from '#deletion/guardedDelete';
 import type { Family } from '../family.ts';
 import { objectKeeperController } from './controller.ts';
 import { Definitions } from './definitions.ts';
-import { foreseeKeepers } from './foresee.ts';
+import { forecastKeepers } from './forecast.ts';
 
 const NAME = 'object-keeper';
 
@@ -48,5 +48,5 @@ export const objectKeeper: Family = {
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };
   },
-  foresight: foreseeKeepers,
+  forecaster: forecastKeepers,
 };

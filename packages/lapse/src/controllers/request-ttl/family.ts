@@ -16,7 +16,7 @@ import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requ
 import type { RequestTtl } from '#requests/rules';
 import type { Family, Services } from '../family.ts';
 import { requestTtlController, requestTtlName } from './controller.ts';
-import { foreseeRequestTtl } from './foresee.ts';
+import { forecastRequestTtl } from './forecast.ts';
 
 /** All kinds of requests, with the annotation that contains the TTL. */
 const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
@@ -57,7 +57,7 @@ export const requestTtl: Family = {
       ttl.mode === 'scanner' ? REQUESTS.map((request) => controllerOf(services, ttl, request)) : [];
     return { controllers, admission: [] };
   },
-  foresight: foreseeRequestTtl(
+  forecaster: forecastRequestTtl(
     REQUESTS.map(({ custom, annotationKey }) => ({
       kind: custom.kind as Kind<RequestObject>,
       annotationKey,

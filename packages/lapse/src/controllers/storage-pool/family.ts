@@ -4,7 +4,7 @@ import { lvmVolumeGroup } from '#api/lvmVolumeGroup';
 import { replicatedStoragePool } from '#api/replicatedStoragePool';
 import type { Family } from '../family.ts';
 import { storagePoolController } from './controller.ts';
-import { forecastPools } from './foresee.ts';
+import { forecastPools } from './forecast.ts';
 
 export const storagePool: Family = {
   name: 'storage-pool',
@@ -57,5 +57,5 @@ export const storagePool: Family = {
       admission: [],
     };
   },
-  foresight: forecastPools,
+  forecaster: forecastPools,
 };

@@ -3,7 +3,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Node } from '@lapse/kube/api/kinds/builtin';
-import { type Reading, Sight } from '#deletion/sight';
+import { type Reading, Sight } from '#deletion/monotonicMoment';
 import { transitionOf } from './compute.ts';
 
 /** Entries of deleted nodes are removed when there are more entries than this. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { describeExpiry } from '#deletion/expiry';
 import { jobs } from '#deletion/finish/job';
 import { pods } from '#deletion/finish/pod';
-import { computeTerminating } from '#deletion/lingering';
+import { computeTerminating } from '#deletion/terminating';
 import {
   computeNotice,
   computeVerdict,

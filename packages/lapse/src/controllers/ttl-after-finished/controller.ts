@@ -12,8 +12,8 @@ import type { Finishable } from '#deletion/finish/finishable';
 import { GuardedDeletes, type GuardedDeletesOptions } from '#deletion/guardedDelete';
 import type { SkewGuard } from '#deletion/skewGuard';
 import { computeVerdict, isFinishedWithTtl } from './compute.ts';
-import { ObjectRecords } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
+import { ObjectRecords } from './objectRecords.ts';
 import { createReconcile } from './reconcile.ts';
 import { standbyChange } from './unansweredDelete.ts';
 

@@ -9,9 +9,9 @@ import type { Finishable } from '#deletion/finish/finishable';
 import { JOB_TTL_FIELD, jobs } from '#deletion/finish/job';
 import { POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
 import type { Family, Services } from '../family.ts';
-import { inTurn } from '../foresight.ts';
+import { inTurn } from '../forecaster.ts';
 import { type TtlOptions, ttlAfterFinished } from './controller.ts';
-import { type Foreseen, foreseeFinished } from './foresee.ts';
+import { type ForecastKind, forecastFinished } from './forecast.ts';
 import { POD_POLICIES } from './podPolicies.ts';
 
 const SECTION = 'ttlAfterFinished';
@@ -56,13 +56,13 @@ const SCHEMA: JsonObject = {
   },
 };
 
-const FORESEEN_JOBS: Foreseen<Job> = {
+const FORESEEN_JOBS: ForecastKind<Job> = {
   finishable: jobs,
   rule: JOB_TTL_FIELD,
   gate: JOBS_GATE,
   propagation: ({ jobPropagation }) => jobPropagation as Propagation,
 };
-const FORESEEN_PODS: Foreseen<Pod> = {
+const FORESEEN_PODS: ForecastKind<Pod> = {
   finishable: pods,
   rule: POD_TTL_ANNOTATION,
   gate: PODS_GATE,
@@ -142,12 +142,12 @@ export const ttlAfterFinishedFamily: Family = {
       add(pods, { propagation: POD_PROPAGATION, deletionEvents: section.podDeletionEvents });
     return { controllers, admission: [] };
   },
-  foresight: {
-    foresee(outlook) {
-      const section = outlook.configuration[SECTION] ?? {};
+  forecaster: {
+    forecast(forecastContext) {
+      const section = forecastContext.configuration[SECTION] ?? {};
       return inTurn([
-        foreseeFinished(outlook, FORESEEN_JOBS, section),
-        foreseeFinished(outlook, FORESEEN_PODS, section),
+        forecastFinished(forecastContext, FORESEEN_JOBS, section),
+        forecastFinished(forecastContext, FORESEEN_PODS, section),
       ]);
     },
   },

@@ -1,8 +1,8 @@
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { expect, test } from 'vitest';
-import { ObjectRecords } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
+import { ObjectRecords } from './objectRecords.ts';
 
 test('the rate limiter gauge shows Jobs only, not Pods', () => {
   const registry = new Registry();

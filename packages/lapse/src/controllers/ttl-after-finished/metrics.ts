@@ -4,7 +4,7 @@ import type { Clock } from '@lapse/base/clock';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
 import { LAG_SECONDS } from '#deletion/deletionMetrics';
 import { type TtlMetrics, ttlMetrics } from '#deletion/ttlMetrics';
-import type { ObjectRecords } from './ledger.ts';
+import type { ObjectRecords } from './objectRecords.ts';
 
 export interface FinishableMetrics extends TtlMetrics {
   /** Objects that another client deleted at their deadline. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Finishable } from '#deletion/finish/finishable';
 import { jobs } from '#deletion/finish/job';
 import { POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
-import { computeTerminating } from '#deletion/lingering';
+import { computeTerminating } from '#deletion/terminating';
 import { computeVerdict } from './compute.ts';
 import { factsOf } from './controller.ts';
 import { at, ended, moment, owner, pod, time } from './expected.testkit.ts';

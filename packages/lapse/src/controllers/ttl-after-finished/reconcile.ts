@@ -7,17 +7,17 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { Pass } from '@lapse/runtime/pass';
+import { BoundedSet } from '#deletion/boundedSet';
 import { type Deletion, outcomeOf } from '#deletion/deletion';
 import { type Basis, describeBasis } from '#deletion/expiry';
 import type { Finishable } from '#deletion/finish/finishable';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
-import { computeTerminating } from '#deletion/lingering';
-import { BoundedSet } from '#deletion/remembered';
-import type { Reading } from '#deletion/sight';
+import type { Reading } from '#deletion/monotonicMoment';
 import type { SkewGuard } from '#deletion/skewGuard';
+import { computeTerminating } from '#deletion/terminating';
 import { computeNotice, computeVerdict, isCompetingDeletion, type Verdict } from './compute.ts';
-import type { ObjectRecords } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
+import type { ObjectRecords } from './objectRecords.ts';
 import { countUnanswered } from './unansweredDelete.ts';
 
 export interface ReconcileOptions<T extends KubeObject> {

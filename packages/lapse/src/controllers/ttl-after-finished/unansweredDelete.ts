@@ -5,8 +5,8 @@ import type { Clock } from '@lapse/base/clock';
 import { type Instant, minus, seconds } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { ObjectRecords } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
+import type { ObjectRecords } from './objectRecords.ts';
 
 interface Records {
   readonly objectRecords: ObjectRecords;

@@ -16,10 +16,10 @@ import { objectName, parseWaking, targetKey } from './keys.ts';
 import { readLive } from './live.ts';
 import { policyMetrics } from './metrics.ts';
 import { Policies, targetId, targetIdOf } from './policies.ts';
-import { reconcilePolicy } from './policyPass.ts';
 import { isPolicyProjection, targetFacts } from './projection.ts';
+import { reconcilePolicy } from './reconcilePolicy.ts';
+import { TargetPasses } from './reconcileTarget.ts';
 import { DEFINITIONS, isPolicyKind, NAMESPACES } from './sources.ts';
-import { TargetPasses } from './targetPass.ts';
 
 export interface TtlPolicyOptions {
   readonly services: Services;

@@ -8,7 +8,7 @@ import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
 import { policyChecks } from './check.ts';
 import { ttlPolicyControllers } from './controller.ts';
-import { foreseePolicies } from './foresee.ts';
+import { forecastPolicies } from './forecast.ts';
 
 const SECTION = 'ttlPolicy';
 
@@ -80,5 +80,5 @@ export const ttlPolicyFamily: Family = {
       ],
     };
   },
-  foresight: { foresee: foreseePolicies },
+  forecaster: { forecast: forecastPolicies },
 };

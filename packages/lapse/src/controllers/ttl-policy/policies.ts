@@ -13,12 +13,12 @@ import { type Budget, createBudget } from '#deletion/budget';
 import type { Subject } from '#deletion/rights';
 import { AUTHOR_ANNOTATION } from '#deletion/rightsAuthor';
 import type { Activation } from './activation.ts';
-import { TargetRecords } from './book.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import type { Standing } from './compute.ts';
 import { objectName, resourceId } from './keys.ts';
 import { buildProjection } from './projection.ts';
 import type { Written } from './status.ts';
+import { TargetRecords } from './targetRecords.ts';
 
 /** A policy that may act. */
 export interface ActivePolicy extends CompiledPolicy {

@@ -4,7 +4,7 @@
 
 import { type Instant, isDue } from '@lapse/base/instant';
 import { ApiError } from '@lapse/kube/api/status';
-import { BoundedSet } from '#deletion/remembered';
+import { BoundedSet } from '#deletion/boundedSet';
 import type { ActivePolicy } from './policies.ts';
 
 const MOST_REMEMBERED = 10_000;

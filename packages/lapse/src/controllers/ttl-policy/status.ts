@@ -13,9 +13,9 @@ import {
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import type { PolicyMode, TTLPolicyStatus } from '#api/ttlPolicy';
-import type { Counts } from './book.ts';
 import type { AnyPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
+import type { Counts } from './targetRecords.ts';
 
 /** The minimum interval between two writes that only change counts. */
 const STATUS_GAP: Millis = seconds(5);

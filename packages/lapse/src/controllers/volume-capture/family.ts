@@ -24,7 +24,7 @@ import { directReader } from '#requests/direct';
 import type { Family } from '../family.ts';
 import { detachAuthor, detachRules } from './admission.ts';
 import { volumeCaptureController } from './controller.ts';
-import { forecastCaptures } from './foresee.ts';
+import { forecastCaptures } from './forecast.ts';
 import type { CapturePolicy } from './policy.ts';
 import { detachedVolumeController } from './rebound.ts';
 
@@ -106,5 +106,5 @@ export const volumeCapture: Family = {
       rights: [authorKeyRight(secret)],
     };
   },
-  foresight: forecastCaptures,
+  forecaster: forecastCaptures,
 };

@@ -12,7 +12,7 @@ import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requ
 import { directReader } from '#requests/direct';
 import type { Family } from '../family.ts';
 import { volumeRestoreController } from './controller.ts';
-import { forecastRestores } from './foresee.ts';
+import { forecastRestores } from './forecast.ts';
 import type { RestorePolicy } from './policy.ts';
 
 const NAME = 'volume-restore';
@@ -85,5 +85,5 @@ export const volumeRestore: Family = {
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };
   },
-  foresight: forecastRestores,
+  forecaster: forecastRestores,
 };

@@ -9,7 +9,7 @@ import {
   type OwnerState,
   type Propagation,
 } from '@lapse/simulation/controllers/ownerGc/compute';
-import type { Ends, ObjectName } from '#controllers/foresight';
+import type { Ends, ObjectName } from '#controllers/forecaster';
 import type { Taken } from '../plan.ts';
 import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 import {

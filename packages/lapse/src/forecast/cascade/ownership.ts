@@ -15,7 +15,7 @@ import {
   stateOfPresent,
 } from '@lapse/simulation/controllers/ownerGc/compute';
 import { resourceId } from '@lapse/simulation/controllers/ownerGc/kinds';
-import { nameOf, type ObjectName } from '#controllers/foresight';
+import { nameOf, type ObjectName } from '#controllers/forecaster';
 import { UidSet } from './uids.ts';
 
 const NOBODY: string[] = [];

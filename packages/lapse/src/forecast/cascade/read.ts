@@ -6,7 +6,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Source } from '@lapse/runtime/source';
 import { computeCollected, resourceId } from '@lapse/simulation/controllers/ownerGc/kinds';
-import { type Snapshot, Unreadable } from '#controllers/foresight';
+import { type Snapshot, Unreadable } from '#controllers/forecaster';
 import type { Witness } from '../reading.ts';
 import { Ownership } from './ownership.ts';
 

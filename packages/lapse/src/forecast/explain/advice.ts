@@ -6,7 +6,7 @@ import { apiVersionOf } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { Cleaner } from '#api/cleaner';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import type { ObjectName } from '#controllers/foresight';
+import type { ObjectName } from '#controllers/forecaster';
 import { TTL_ANNOTATION } from '#deletion/expiry';
 import { fullName, type Naming } from '../resolveKind.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';

@@ -5,9 +5,9 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describeSource, type Source } from '@lapse/runtime/source';
 import type { Family } from '#controllers/family';
-import type { ObjectName, Outlook, Statement } from '#controllers/foresight';
+import type { ForecastContext, ObjectName, Statement } from '#controllers/forecaster';
 import { computeGates } from '#manager/selection';
-import { type Foretold, foretell, type Setting } from '../forecast.ts';
+import { collectForecasts, type Forecast, type Setting } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
 import type { Opinion } from './explanation.ts';
 import { findNonMatchingPolicies } from './nonMatchingPolicies.ts';
@@ -45,8 +45,8 @@ async function* heard(
   asking: Asking,
   families: readonly Family[],
   object: ObjectName,
-  { endOf, gates = {} }: { endOf: Outlook['endOf']; gates?: Readonly<Record<string, boolean>> },
-): AsyncGenerator<Foretold> {
+  { endOf, gates = {} }: { endOf: ForecastContext['endOf']; gates?: Readonly<Record<string, boolean>> },
+): AsyncGenerator<Forecast> {
   const { served, read, general, onUnread } = asking;
   const [group] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [''];
   const { kind, name, namespace } = object;
@@ -56,14 +56,14 @@ async function* heard(
     general: { ...general, featureGates: { ...general.featureGates, ...gates } },
     snapshot: createSnapshot(served, whateverState(read), focus),
   };
-  yield* foretell(setting, families, { endOf }, onUnread);
+  yield* collectForecasts(setting, families, { endOf }, onUnread);
 }
 
 /** The decisions of the active rules for the object, and policies for its kind that do not match it. */
 export async function askRules(
   asking: Asking,
   object: ObjectName,
-  endOf: Outlook['endOf'],
+  endOf: ForecastContext['endOf'],
 ): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
   const broken = new Map<string, string>();
@@ -90,7 +90,7 @@ export async function askDisabledRules(
   };
   const states = computeGates(asking.known, asking.general.featureGates);
   for (const family of asking.known) {
-    if (family.foresight === undefined) continue;
+    if (family.forecaster === undefined) continue;
     if (!asking.selected.includes(family)) await listen(family, `--controllers=*,${family.name}`, {});
     else
       for (const { name } of family.gates)

@@ -2,8 +2,8 @@
 // names what it deletes.
 
 import type { Family } from '#controllers/family';
-import type { ObjectName } from '#controllers/foresight';
-import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
+import type { ObjectName } from '#controllers/forecaster';
+import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot } from '../snapshot.ts';
 import type { Asking } from './decisions.ts';
 import type { Deed } from './explanation.ts';
@@ -22,7 +22,7 @@ export async function findEffects(
   const rule = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`;
   const setting = { ...asking, snapshot: createSnapshot(served, read) };
   const deeds: Deed[] = [];
-  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, onUnread)) {
+  for await (const { statement } of collectForecasts(setting, families, NOTHING_KNOWN, onUnread)) {
     if (statement.object.uid === object.uid || statement.kind === 'changes') continue;
     if (!statement.rule.split(', ').includes(rule)) continue;
     const { object: other, because } = statement;

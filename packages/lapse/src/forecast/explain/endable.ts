@@ -5,7 +5,7 @@ import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
+import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
 import type { Asking } from './decisions.ts';
 
@@ -32,7 +32,7 @@ export async function findPolicyFor(
     general: { ...asking.general, actAs: 'controller' as const },
     snapshot: createSnapshot(asking.served, only(policyKind, imagine(policyKind, kind))),
   };
-  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, () => {}))
+  for await (const { statement } of collectForecasts(setting, families, NOTHING_KNOWN, () => {}))
     if (statement.kind === 'held') return undefined;
   return policyKind.kind;
 }

@@ -9,7 +9,7 @@ import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import { FOREGROUND, ORPHAN } from '@lapse/simulation/controllers/ownerGc/compute';
 import { ObjectKeeper } from '#api/objectKeeper';
-import { nameOf, type ObjectName } from '#controllers/foresight';
+import { nameOf, type ObjectName } from '#controllers/forecaster';
 import { type Asking, askRules } from './decisions.ts';
 import type { Opinion, Verdict } from './explanation.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Propagation } from '@lapse/kube/client/delete';
-import type { ObjectName } from '#controllers/foresight';
+import type { ObjectName } from '#controllers/forecaster';
 import type { Taken } from '../plan.ts';
 
 /** The decision of one rule about the object. */

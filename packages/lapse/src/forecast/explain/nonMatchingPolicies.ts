@@ -2,7 +2,7 @@
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { type ObjectName, Unreadable } from '#controllers/foresight';
+import { type ObjectName, Unreadable } from '#controllers/forecaster';
 import type { Asking } from './decisions.ts';
 import type { Opinion } from './explanation.ts';
 

@@ -8,12 +8,12 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Family } from '#controllers/family';
-import type { Ends } from '#controllers/foresight';
+import type { Ends } from '#controllers/forecaster';
 import { readGeneral } from '#manager/configuration/general';
 import { isOurs, kindsOf } from '#manager/crds';
 import { UsageError } from '#manager/usage';
-import { standinsNamed } from '#simulation/standins';
-import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
+import { simulatedControllersNamed } from '#simulation/simulatedControllers';
+import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, readingFrom } from '../snapshot.ts';
 import { Attribution } from './attribution.ts';
 import { composeFamilies } from './compose.ts';
@@ -52,7 +52,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
   const attribution = new Attribution();
   const endings = new Endings(attribution);
   const notes: string[] = [];
-  let foreseen: Awaited<ReturnType<typeof foresee>> = new Map();
+  let predicted: Awaited<ReturnType<typeof forecast>> = new Map();
   const compose = composeFamilies({
     families: families.map((family) => attribution.around(family)),
     known,
@@ -61,12 +61,12 @@ export async function runForward(options: CourseOptions): Promise<Course> {
   const simulation = await simulate({
     compose,
     kinds: kindsHere(options),
-    standins: standinsNamed(['*']),
+    standins: simulatedControllersNamed(['*']),
     seed,
     start,
     prepare: async (world) => {
       notes.push(...(await prepare(world, options)));
-      foreseen = await foresee(world, options);
+      predicted = await forecast(world, options);
     },
     onRequest: (request) => attribution.request(request),
     onChange: (change) => endings.change(change),
@@ -80,7 +80,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
     const ends = endings.explain(simulation.passes, {
       start,
       kindOf: (controller) => kinds.get(controller),
-      foreseen: (uid) => foreseen.get(uid),
+      predicted: (uid) => predicted.get(uid),
     });
     return { ends, notes, problems: await findProblems(simulation, options.changes) };
   } finally {
@@ -118,7 +118,7 @@ async function prepare(world: Simulation, options: CourseOptions): Promise<strin
  * The forecasts of the families at the start, used only for the wording. The deletions are those of the
  * controllers.
  */
-async function foresee(world: Simulation, options: CourseOptions): Promise<ReadonlyMap<string, Ends>> {
+async function forecast(world: Simulation, options: CourseOptions): Promise<ReadonlyMap<string, Ends>> {
   const { families, known, document, start } = options;
   const served = await world.user.discovery.all();
   const setting = {
@@ -130,7 +130,7 @@ async function foresee(world: Simulation, options: CourseOptions): Promise<Reado
     selected: families,
   };
   const ends = new Map<string, Ends>();
-  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, () => {}))
+  for await (const { statement } of collectForecasts(setting, families, NOTHING_KNOWN, () => {}))
     if (statement.kind === 'ends' && (ends.get(statement.object.uid)?.at ?? Infinity) > statement.at)
       ends.set(statement.object.uid, statement);
   return ends;

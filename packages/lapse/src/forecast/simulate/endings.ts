@@ -30,7 +30,7 @@ export interface ReasonSources {
   /** The kind of the keys of a controller. */
   kindOf(controller: string): string | undefined;
   /** The forecast about an object at the start, by uid. */
-  foreseen(
+  predicted(
     uid: string,
   ): { readonly at: Instant; readonly rule: string; readonly because: string } | undefined;
 }
@@ -125,15 +125,15 @@ const ABOUT = 30_000;
 
 /** The forecast, if it came true. Otherwise the rule, if it is another object, and the wait. */
 function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: ReasonSources): string {
-  const foreseen = sources.foreseen(end.uid);
+  const predicted = sources.predicted(end.uid);
   if (
-    foreseen !== undefined &&
-    foreseen.at <= end.at &&
-    end.at - Math.max(foreseen.at, sources.start) < ABOUT
+    predicted !== undefined &&
+    predicted.at <= end.at &&
+    end.at - Math.max(predicted.at, sources.start) < ABOUT
   )
-    return foreseen.because.includes(foreseen.rule)
-      ? foreseen.because
-      : `${foreseen.rule}: ${foreseen.because}`;
+    return predicted.because.includes(predicted.rule)
+      ? predicted.because
+      : `${predicted.rule}: ${predicted.because}`;
   const rule = refText(sources.kindOf(deed.controller) ?? deed.controller, parseKeyText(deed.key));
   const decidedBy = rule === refText(end.kind, keyOf(end)) ? '' : rule;
   const wait = waits

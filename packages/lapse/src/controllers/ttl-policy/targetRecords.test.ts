@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEPT, OUT_OF_SCOPE, TargetRecords } from './book.ts';
 import { at } from './policy.testkit.ts';
+import { KEPT, OUT_OF_SCOPE, TargetRecords } from './targetRecords.ts';
 
 const key = (name: string, namespace?: string) => ({
   name,

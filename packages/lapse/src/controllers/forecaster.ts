@@ -1,6 +1,6 @@
 // The interface of forecasts: given a snapshot of a cluster and a time, what the rules of a family will do with each
 // object. Used by `lapse plan` and `lapse explain`. Forecasts call the same compute functions as the controllers.
-// Neither this file nor a foresee.ts defines a rule of its own.
+// Neither this file nor a forecast.ts defines a rule of its own.
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -34,7 +34,7 @@ export interface Snapshot {
   each<T extends KubeObject>(source: Source<T>): AsyncIterable<readonly T[]>;
 }
 
-export interface Outlook {
+export interface ForecastContext {
   readonly snapshot: Snapshot;
   readonly now: Instant;
   /** How far a finish time may be in the future and still be accepted. */
@@ -91,13 +91,13 @@ export interface Changes extends About {
 
 export type Statement = Ends | Holds | Stays | Changes;
 
-export interface Foresight {
+export interface Forecaster {
   /**
    * The statements depend on when other objects are deleted (`endOf`). The forecast is repeated when more of that
    * is known.
    */
   readonly followsOthers?: boolean;
-  foresee(outlook: Outlook): AsyncIterable<Statement>;
+  forecast(forecastContext: ForecastContext): AsyncIterable<Statement>;
 }
 
 /** The name of an object in statements. Takes the kind separately, because metadata-only objects lack it. */
@@ -108,7 +108,7 @@ export function nameOf(kind: Kind, { metadata }: KubeObject): ObjectName {
 }
 
 /** `, being deleted since …`: the finalizers that keep a terminating object. */
-export function describeLingering({ metadata }: KubeObject): string {
+export function describeTerminating({ metadata }: KubeObject): string {
   const { deletionTimestamp = '', finalizers = [] } = metadata;
   const kept = finalizers.length === 0 ? '' : `, kept by the finalizer ${finalizers.join(', ')}`;
   return `being deleted since ${deletionTimestamp}${kept}`;

@@ -4,7 +4,7 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import { createClient } from '@lapse/kube/client/client';
 import { abortError, type Transport } from '@lapse/kube/client/transport';
 import { expect, test } from 'vitest';
-import { impatient } from './looking.ts';
+import { impatient } from './readOnlyCluster.ts';
 
 const answer = { status: 200, headers: {}, body: Buffer.from('{"kind":"APIVersions"}') };
 

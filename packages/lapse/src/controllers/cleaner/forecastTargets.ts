@@ -3,7 +3,7 @@
 import { type Kind, keyOf, metadataOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Cleaner } from '#api/cleaner';
-import type { Outlook, Snapshot } from '../foresight.ts';
+import type { ForecastContext, Snapshot } from '../forecaster.ts';
 import { type Found, MOST_BOUND, projectionOf, type Resolved } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
 import { fromCache, sortKinds } from './targets.ts';
@@ -16,7 +16,7 @@ export interface CleanerRules {
 }
 
 export interface Around {
-  readonly outlook: Outlook;
+  readonly forecastContext: ForecastContext;
   readonly rules: CleanerRules;
   readonly cleaner: Cleaner;
 }
@@ -25,8 +25,11 @@ export type Targets =
   | { readonly kind: 'found'; readonly found: readonly Found[] }
   | { readonly kind: 'problem'; readonly why: string };
 
-export async function findTargets({ outlook, rules, cleaner }: Around, meaning: Meaning): Promise<Targets> {
-  const { snapshot } = outlook;
+export async function findTargets(
+  { forecastContext, rules, cleaner }: Around,
+  meaning: Meaning,
+): Promise<Targets> {
+  const { snapshot } = forecastContext;
   const { resolved, unserved, refused } = sortKinds(snapshot.served, meaning.targets);
   const [wrong] = refused;
   if (wrong !== undefined) return { kind: 'problem', why: `target ${wrong.target.name}: ${wrong.why}` };

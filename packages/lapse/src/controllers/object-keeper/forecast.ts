@@ -8,46 +8,46 @@ import type { Projection } from '@lapse/runtime/source';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
 import {
-  describeLingering,
-  type Foresight,
+  describeTerminating,
+  type ForecastContext,
+  type Forecaster,
   isServed,
   nameOf,
-  type Outlook,
   type Statement,
-} from '../foresight.ts';
+} from '../forecaster.ts';
 import { computePlan, computeRule, type Followed } from './compute.ts';
 import { followedResources } from './controller.ts';
 import { computeOrder, definitionOf, type FollowRule, isDefined } from './lookup.ts';
 
-export const foreseeKeepers: Foresight = {
+export const forecastKeepers: Forecaster = {
   followsOthers: true,
-  async *foresee(outlook) {
-    const { snapshot } = outlook;
+  async *forecast(forecastContext) {
+    const { snapshot } = forecastContext;
     if (!isServed(snapshot, ObjectKeeper)) return;
-    const { mayEndAt = () => undefined } = outlook;
-    const surely = new Followeds(outlook);
-    const perhaps = new Followeds({ ...outlook, endOf: mayEndAt });
+    const { mayEndAt = () => undefined } = forecastContext;
+    const surely = new Followeds(forecastContext);
+    const perhaps = new Followeds({ ...forecastContext, endOf: mayEndAt });
     for await (const page of snapshot.each({ kind: ObjectKeeper }))
       for (const keeper of page) {
         if (mayEndAt(keeper.spec?.followObjectRef?.uid ?? '') !== undefined) {
-          const early = await statementAbout(keeper, outlook, perhaps);
+          const early = await statementAbout(keeper, forecastContext, perhaps);
           if (early.kind === 'ends') yield { ...early, perhaps: true };
         }
-        yield await statementAbout(keeper, outlook, surely);
+        yield await statementAbout(keeper, forecastContext, surely);
       }
   },
 };
 
 async function statementAbout(
   keeper: ObjectKeeper,
-  { now }: Outlook,
+  { now }: ForecastContext,
   followeds: Followeds,
 ): Promise<Statement> {
   const object = nameOf(ObjectKeeper, keeper);
   const rule = computeRule(keeper);
   const about = { object, rule: `spec.mode ${keeper.spec?.mode}` };
   if (keeper.metadata.deletionTimestamp !== undefined)
-    return { kind: 'held', ...about, because: describeLingering(keeper) };
+    return { kind: 'held', ...about, because: describeTerminating(keeper) };
   if (rule.kind === 'invalid') return { kind: 'held', ...about, because: rule.message };
   const ends = (at: Instant, because: string): Statement => ({
     kind: 'ends',
@@ -87,19 +87,19 @@ interface Lookup {
 
 /** Like lookup.ts, on a snapshot: an object that disappeared together with its kind may come back. */
 class Followeds {
-  readonly #outlook: Outlook;
+  readonly #forecastContext: ForecastContext;
   readonly #resources: ReadonlySet<string>;
   readonly #uids = new Map<string, Promise<ReadonlySet<string>>>();
 
-  constructor(outlook: Outlook) {
-    this.#outlook = outlook;
-    const { follow } = outlook.configuration.objectKeeper ?? {};
+  constructor(forecastContext: ForecastContext) {
+    this.#forecastContext = forecastContext;
+    const { follow } = forecastContext.configuration.objectKeeper ?? {};
     const texts = Array.isArray(follow) ? follow.filter((name) => typeof name === 'string') : [];
     this.#resources = new Set(followedResources(texts));
   }
 
   async find({ ref, group, version }: FollowRule, keeper: ObjectKeeper): Promise<Lookup> {
-    const { snapshot, now, endOf } = this.#outlook;
+    const { snapshot, now, endOf } = this.#forecastContext;
     const unclear = (reason: KeeperReason, message: string): Lookup => ({
       followed: { kind: 'unclear', reason, message },
       since: now,
@@ -125,7 +125,7 @@ class Followeds {
   }
 
   #uidsOf(kind: Kind): Promise<ReadonlySet<string>> {
-    const { snapshot } = this.#outlook;
+    const { snapshot } = this.#forecastContext;
     const id = definitionOf(kind);
     const known =
       this.#uids.get(id) ??
@@ -137,7 +137,7 @@ class Followeds {
   }
 
   async #isDefinedAnew(kind: Kind, keeper: ObjectKeeper): Promise<boolean> {
-    const { snapshot } = this.#outlook;
+    const { snapshot } = this.#forecastContext;
     if (!isDefined(kind) || !isServed(snapshot, CustomResourceDefinition)) return false;
     const all = await snapshot.list({
       kind: metadataOf(CustomResourceDefinition) as Kind,

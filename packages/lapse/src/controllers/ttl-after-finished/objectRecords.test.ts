@@ -1,7 +1,7 @@
 import { type Instant, instant, millis } from '@lapse/base/instant';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ObjectRecords } from './ledger.ts';
+import { ObjectRecords } from './objectRecords.ts';
 
 const a = { namespace: 'x', name: 'a' };
 const b = { namespace: 'y', name: 'a' };

@@ -8,20 +8,20 @@ import { checkpointName } from '#checkpoint/names';
 import { parseRequestTtl } from '#requests/configuration';
 import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
-import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
-import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
+import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
 import { computeCheckpointEnd } from './compute.ts';
 
-export const forecastManifestCaptures: Foresight = {
-  async *foresee(outlook) {
+export const forecastManifestCaptures: Forecaster = {
+  async *forecast(forecastContext) {
     const rules: RequestRules<ManifestCaptureRequest> = {
       kind: ManifestCaptureRequest,
       annotationKey: AnnotationKeyManifestTTL,
-      ttl: parseRequestTtl(outlook.configuration.requestTTL),
+      ttl: parseRequestTtl(forecastContext.configuration.requestTTL),
     };
-    for await (const request of eachRequest(outlook, rules)) {
-      if (!hasEnded(request)) yield await statementOnWork(request, outlook.snapshot);
-      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+    for await (const request of eachRequest(forecastContext, rules)) {
+      if (!hasEnded(request)) yield await statementOnWork(request, forecastContext.snapshot);
+      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, forecastContext);
     }
   },
 };

@@ -6,11 +6,11 @@ import type { RequestObject } from '#api/storage/request';
 import type { RequestRules } from '#requests/rules';
 import { readyOf } from '#requests/terminal';
 import { computeRequestTtl, computeScannedExpiry } from '#requests/ttl';
-import { describeLingering, isServed, nameOf, type Outlook, type Statement } from './foresight.ts';
+import { describeTerminating, type ForecastContext, isServed, nameOf, type Statement } from './forecaster.ts';
 
 /** Requests of one kind, each with the forecast of its TTL. Undefined for a request that has not finished. */
 export async function* eachRequest<T extends RequestObject>(
-  { snapshot, namespace }: Outlook,
+  { snapshot, namespace }: ForecastContext,
   { kind }: RequestRules<T>,
 ): AsyncGenerator<T> {
   if (!isServed(snapshot, kind)) return;
@@ -22,14 +22,14 @@ export async function* eachRequest<T extends RequestObject>(
 export function statementOnTtl(
   request: RequestObject,
   rules: RequestRules,
-  { now }: Pick<Outlook, 'now'>,
+  { now }: Pick<ForecastContext, 'now'>,
 ): Statement {
   const { mode, text } = rules.ttl;
   const scanned = mode === 'scanner';
   const rule = scanned ? 'requestTTL.ttl' : `annotation ${rules.annotationKey}`;
   const about = { object: nameOf(rules.kind, request), rule };
   if (request.metadata.deletionTimestamp !== undefined)
-    return { kind: 'held', ...about, because: describeLingering(request) };
+    return { kind: 'held', ...about, because: describeTerminating(request) };
   const expiry = (scanned ? computeScannedExpiry : computeRequestTtl)(request, rules, now);
   const length = scanned ? text : request.metadata.annotations?.[rules.annotationKey];
   switch (expiry.kind) {

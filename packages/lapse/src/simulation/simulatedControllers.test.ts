@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { STANDINS, standinsNamed } from './standins.ts';
+import { SIMULATED_CONTROLLERS, simulatedControllersNamed } from './simulatedControllers.ts';
 
-const all = STANDINS.map(({ name }) => name);
+const all = SIMULATED_CONTROLLERS.map(({ name }) => name);
 /** A controller may have another name than in `--standins`: the one under which it acts in a real cluster. */
-const nameOf = new Map(STANDINS.map((standin) => [standin.create().name, standin.name]));
-const namesOf = (list: string) => standinsNamed(list.split(',')).map(({ name }) => nameOf.get(name));
+const nameOf = new Map(SIMULATED_CONTROLLERS.map((standin) => [standin.create().name, standin.name]));
+const namesOf = (list: string) =>
+  simulatedControllersNamed(list.split(',')).map(({ name }) => nameOf.get(name));
 
 describe('simulated controllers by name', () => {
   test.each([
@@ -27,7 +28,7 @@ describe('simulated controllers by name', () => {
     expect([new Set(all).size, nameOf.size]).toEqual([all.length, all.length]));
 
   test('each call creates new controllers', () => {
-    const [first] = standinsNamed(['owner-gc']);
-    expect(standinsNamed(['owner-gc'])[0]).not.toBe(first);
+    const [first] = simulatedControllersNamed(['owner-gc']);
+    expect(simulatedControllersNamed(['owner-gc'])[0]).not.toBe(first);
   });
 });

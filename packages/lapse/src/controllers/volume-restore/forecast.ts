@@ -8,29 +8,29 @@ import { parseRequestTtl } from '#requests/configuration';
 import { isFailure } from '#requests/refusal';
 import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
-import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
-import { type Foresight, nameOf, type Outlook, type Statement } from '../foresight.ts';
+import { type ForecastContext, type Forecaster, nameOf, type Statement } from '../forecaster.ts';
+import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
 import { computeSource, computeTarget, computeTargetState, isUnserved } from './compute.ts';
 
-export const forecastRestores: Foresight = {
-  async *foresee(outlook) {
-    const { configuration } = outlook;
+export const forecastRestores: Forecaster = {
+  async *forecast(forecastContext) {
+    const { configuration } = forecastContext;
     const rules: RequestRules<VolumeRestoreRequest> = {
       kind: VolumeRestoreRequest,
       annotationKey: AnnotationKeyTTL,
       ttl: parseRequestTtl(configuration.requestTTL),
     };
     const allowElsewhere = configuration.restore?.allowCrossNamespace === true;
-    for await (const request of eachRequest(outlook, rules)) {
-      if (!hasEnded(request)) yield await statementOnWork(request, outlook, allowElsewhere);
-      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+    for await (const request of eachRequest(forecastContext, rules)) {
+      if (!hasEnded(request)) yield await statementOnWork(request, forecastContext, allowElsewhere);
+      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, forecastContext);
     }
   },
 };
 
 async function statementOnWork(
   request: VolumeRestoreRequest,
-  { snapshot, now }: Outlook,
+  { snapshot, now }: ForecastContext,
   allowElsewhere: boolean,
 ): Promise<Statement> {
   const about = { object: nameOf(VolumeRestoreRequest, request), rule: 'spec.sourceRef' };

@@ -4,7 +4,7 @@ import { assertNever } from '@lapse/base/assertNever';
 import { Node } from '@lapse/kube/api/kinds/builtin';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
-import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
 import { hasSystemNetworks, isNodeReadyOrWithinGrace } from './compute.ts';
 import { lvgProjection, nodeProjection } from './sources.ts';
 import { type LVGs, type Validation, validateRSPAndLVGs } from './validate.ts';
@@ -13,8 +13,8 @@ type Valid = Extract<Validation, { kind: 'valid' }>;
 
 const RULE = 'spec.eligibleNodesPolicy.notReadyGracePeriod';
 
-export const forecastPools: Foresight = {
-  async *foresee({ snapshot, now, namespace }) {
+export const forecastPools: Forecaster = {
+  async *forecast({ snapshot, now, namespace }) {
     // An installation for a single namespace cannot read pools.
     if (namespace !== undefined || !isServed(snapshot, ReplicatedStoragePool)) return;
     for await (const page of snapshot.each({ kind: ReplicatedStoragePool }))

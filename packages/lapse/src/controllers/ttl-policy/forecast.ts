@@ -5,17 +5,17 @@ import { assertNever } from '@lapse/base/assertNever';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import {
-  describeLingering,
+  describeTerminating,
+  type ForecastContext,
   nameOf,
   type ObjectName,
-  type Outlook,
   type Statement,
   Unreadable,
-} from '../foresight.ts';
+} from '../forecaster.ts';
 import type { End } from './combine.ts';
 import { isInScope } from './compile.ts';
 import { computeEnd, computeObstacle, describeDecisions, type Seen } from './compute.ts';
-import { type Assessed, assessPolicies, type ReadyPolicy } from './foreseePolicies.ts';
+import { type Assessed, assessPolicies, type ReadyPolicy } from './forecastPolicies.ts';
 import { resourceId } from './keys.ts';
 import { targetId, targetIdOf } from './policies.ts';
 import { NAMESPACES } from './sources.ts';
@@ -23,8 +23,8 @@ import { NAMESPACES } from './sources.ts';
 type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 type SeenByReady = Seen<ReadyPolicy>;
 
-export async function* foreseePolicies(outlook: Outlook): AsyncGenerator<Statement> {
-  const assessed = await assessPolicies(outlook);
+export async function* forecastPolicies(forecastContext: ForecastContext): AsyncGenerator<Statement> {
+  const assessed = await assessPolicies(forecastContext);
   for (const { policy, of, standing, rule, because } of assessed)
     if (standing !== 'ready') yield { kind: 'held', object: nameOf(of, policy), rule, because };
   const byResource = Map.groupBy(
@@ -33,7 +33,7 @@ export async function* foreseePolicies(outlook: Outlook): AsyncGenerator<Stateme
   );
   for (const policies of byResource.values())
     try {
-      yield* foreseeTargets(outlook, assessed, policies);
+      yield* forecastTargets(forecastContext, assessed, policies);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       yield* unreadable(assessed, policies, error.message);
@@ -50,28 +50,28 @@ const unreadable = (
     .filter(({ ready }) => ready !== undefined && policies.includes(ready))
     .map(({ of, policy, rule }) => ({ kind: 'held', object: nameOf(of, policy), rule, because }));
 
-async function* foreseeTargets(
-  outlook: Outlook,
+async function* forecastTargets(
+  forecastContext: ForecastContext,
   assessed: readonly Assessed[],
   policies: readonly ReadyPolicy[],
 ): AsyncGenerator<Statement> {
   const labels = policies.some(({ namespaceLabels }) => namespaceLabels !== undefined)
-    ? await readNamespaces(outlook)
+    ? await readNamespaces(forecastContext)
     : new Map();
-  for await (const seen of eachTarget(outlook, policies, labels)) {
+  for await (const seen of eachTarget(forecastContext, policies, labels)) {
     const [{ object, policy }] = seen as [SeenByReady];
-    yield statementAbout(nameOf(policy.kind, object), seen, { outlook, assessed });
+    yield statementAbout(nameOf(policy.kind, object), seen, { forecastContext, assessed });
   }
 }
 
-async function readNamespaces({ snapshot }: Outlook): Promise<NamespaceLabels> {
+async function readNamespaces({ snapshot }: ForecastContext): Promise<NamespaceLabels> {
   const all = await snapshot.list(NAMESPACES);
   return new Map(all.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
 }
 
 /** Every selected object, with all policies that select it. */
 async function* eachTarget(
-  { snapshot }: Outlook,
+  { snapshot }: ForecastContext,
   policies: readonly ReadyPolicy[],
   labels: NamespaceLabels,
 ): AsyncGenerator<SeenByReady[]> {
@@ -96,12 +96,12 @@ function addSeen(byKey: Map<string, SeenByReady[]>, seen: SeenByReady): void {
 }
 
 interface Context {
-  readonly outlook: Outlook;
+  readonly forecastContext: ForecastContext;
   readonly assessed: readonly Assessed[];
 }
 
 function statementAbout(object: ObjectName, seen: readonly SeenByReady[], context: Context): Statement {
-  const { now, tolerance } = context.outlook;
+  const { now, tolerance } = context.forecastContext;
   const end = computeEnd(seen, { now, tolerance });
   const rule = seen.map(({ policy }) => policy.name).join(', ');
   const about = { object, rule };
@@ -135,7 +135,7 @@ function statementOnKept(
     case 'unfinished':
       return { kind: 'stays', ...about, because: describeDecisions(decisions) };
     case 'being deleted':
-      return { kind: 'held', ...about, because: describeLingering(object) };
+      return { kind: 'held', ...about, because: describeTerminating(object) };
     case 'opted out':
     case 'invalid TTL':
     case 'finish time unknown':
@@ -151,10 +151,10 @@ function statementOnEnd(
   about: About,
   seen: readonly SeenByReady[],
   end: Extract<End<ReadyPolicy>, { kind: 'waiting' | 'expired' }>,
-  { outlook, assessed }: Context,
+  { forecastContext, assessed }: Context,
 ): Statement {
   const because = describeDecisions(end.decisions);
-  const last = forecast(seen, end, outlook);
+  const last = forecast(seen, end, forecastContext);
   if (last.kind !== 'expired') return { kind: 'held', ...about, because };
   const { by, since } = last;
   const rule = by.name;
@@ -191,7 +191,7 @@ const HOLDS = {
 function forecast(
   seen: readonly SeenByReady[],
   end: End<ReadyPolicy>,
-  { tolerance }: Pick<Outlook, 'tolerance'>,
+  { tolerance }: Pick<ForecastContext, 'tolerance'>,
 ): End<ReadyPolicy> {
   let ahead = end;
   // A finish that is too far in the future is evaluated again when it is trusted.

@@ -5,7 +5,7 @@
 import { type Instant, isDue, type Millis } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { FirstSight } from '#deletion/finish/finishable';
-import { type Reading, Sight } from '#deletion/sight';
+import { type Reading, Sight } from '#deletion/monotonicMoment';
 
 /** A map by key. It shares the strings of the cached objects to save memory. */
 class ByKey<V> {

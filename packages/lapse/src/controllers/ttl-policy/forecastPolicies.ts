@@ -5,7 +5,7 @@ import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { Source } from '@lapse/runtime/source';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { AUTHOR_ANNOTATION } from '#deletion/rightsAuthor';
-import { isServed, type Outlook } from '../foresight.ts';
+import { type ForecastContext, isServed } from '../forecaster.ts';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import type { Standing } from './compute.ts';
@@ -30,8 +30,8 @@ export interface Assessed {
   readonly ready?: ReadyPolicy;
 }
 
-export async function assessPolicies(outlook: Outlook): Promise<Assessed[]> {
-  const { snapshot, namespace } = outlook;
+export async function assessPolicies(forecastContext: ForecastContext): Promise<Assessed[]> {
+  const { snapshot, namespace } = forecastContext;
   const kinds: readonly Kind<AnyPolicy>[] =
     namespace === undefined
       ? [TTLPolicy as Kind<AnyPolicy>, ClusterTTLPolicy as Kind<AnyPolicy>]
@@ -41,12 +41,12 @@ export async function assessPolicies(outlook: Outlook): Promise<Assessed[]> {
     if (!isServed(snapshot, of)) continue;
     const found = await snapshot.list({ kind: of, ...(namespace === undefined ? {} : { namespace }) });
     for (const policy of found)
-      if (policy.metadata.deletionTimestamp === undefined) assessed.push(assess(policy, of, outlook));
+      if (policy.metadata.deletionTimestamp === undefined) assessed.push(assess(policy, of, forecastContext));
   }
   return assessed;
 }
 
-function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, outlook: Outlook): Assessed {
+function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, forecastContext: ForecastContext): Assessed {
   const key = keyOf(policy);
   const base = { policy, of, rule: `${of.kind} ${objectName(key)}` };
   const compiled = compilePolicy({ ...policy, kind: of.kind } as AnyPolicy);
@@ -58,14 +58,14 @@ function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, outlook: Outlook): Asses
   const never = computeRefusedKind(compiled.policy);
   if (never !== undefined) return refused(never.message);
   const { target } = compiled.policy;
-  const served = outlook.snapshot.served.find(
+  const served = forecastContext.snapshot.served.find(
     (kind) => kind.group === target.group && kind.version === target.version && kind.kind === target.kind,
   );
   if (served === undefined)
     return { ...base, standing: 'blind', because: `the API server does not serve ${describeKind(target)}` };
   const refusal =
     computeUnfit(compiled.policy, served) ??
-    authorMissing(policy, compiled.policy, served, outlook) ??
+    authorMissing(policy, compiled.policy, served, forecastContext) ??
     lastReview(policy);
   if (refusal !== undefined) return refused(refusal.message);
   const { group, version, kind, resource, namespaced } = served;
@@ -78,7 +78,7 @@ function authorMissing(
   policy: AnyPolicy,
   compiled: CompiledPolicy,
   served: Kind,
-  { actAs }: Outlook,
+  { actAs }: ForecastContext,
 ): Refusal | undefined {
   const { author } = computeNeeds(compiled, served, actAs);
   const isSigned = policy.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;

@@ -8,13 +8,13 @@ import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome'
 import type { DynamicView, Pass } from '@lapse/runtime/pass';
 import type { Source } from '@lapse/runtime/source';
 import { type Activation, type ActivationOptions, activate } from './activation.ts';
-import type { Counts } from './book.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import type { Waking } from './keys.ts';
 import { type ActivePolicy, type Entry, isSynced, type Policies } from './policies.ts';
 import type { Refusal } from './rights.ts';
 import { DEFINITIONS, NAMESPACES, policySources } from './sources.ts';
 import { computeStatus, computeStep, type Report } from './status.ts';
+import type { Counts } from './targetRecords.ts';
 
 export interface PolicyPassOptions extends ActivationOptions {
   readonly policies: Policies;

@@ -22,7 +22,7 @@ const under = (directory: string): string[] =>
 const folders = readdirSync(join(root, 'packages/lapse/src/controllers'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const foresights = under('packages/lapse/src/controllers').filter((path) => /\/foresee\w*\.ts$/.test(path));
+const forecasts = under('packages/lapse/src/controllers').filter((path) => /\/forecast\w*\.ts$/.test(path));
 
 /** The imports of a file, and those of the other forecasts it imports. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
@@ -30,24 +30,24 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
   seen.add(path);
   for (const specifier of importsOf(read(path))) {
     const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
-    if (foresights.includes(target)) reach(target, seen);
+    if (forecasts.includes(target)) reach(target, seen);
     else seen.add(target);
   }
   return seen;
 }
 
-describe('foresight', () => {
+describe('forecasts', () => {
   test('every family has a forecast', () => {
-    expect(FAMILIES.filter(({ foresight }) => foresight === undefined).map(({ name }) => name)).toEqual([]);
+    expect(FAMILIES.filter(({ forecaster }) => forecaster === undefined).map(({ name }) => name)).toEqual([]);
     expect(
-      folders.filter((name) => !existsSync(join(root, `packages/lapse/src/controllers/${name}/foresee.ts`))),
+      folders.filter((name) => !existsSync(join(root, `packages/lapse/src/controllers/${name}/forecast.ts`))),
     ).toEqual([]);
   });
 
   test.each(folders)('%s uses the functions that decide', (name) => {
     const folder = `packages/lapse/src/controllers/${name}`;
     const compute = existsSync(join(root, `${folder}/compute.ts`)) ? `${folder}/compute.ts` : '#requests/ttl';
-    expect([...reach(`${folder}/foresee.ts`)]).toContain(compute);
+    expect([...reach(`${folder}/forecast.ts`)]).toContain(compute);
   });
 });
 
@@ -83,7 +83,7 @@ describe('no second implementation', () => {
   ];
 
   test('neither forecasts nor plan nor explain calculate with times', () => {
-    const files = [...foresights, ...commands].filter((path) => path !== TIMES);
+    const files = [...forecasts, ...commands].filter((path) => path !== TIMES);
     expect(files.flatMap((path) => arithmeticIn(path, read(path)))).toEqual([]);
   });
 

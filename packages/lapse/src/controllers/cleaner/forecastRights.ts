@@ -6,15 +6,15 @@ import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { accountSubject, describeNeed, type Need, type Subject } from '#deletion/rights';
 import { AUTHOR_ANNOTATION, claimedAuthor } from '#deletion/rightsAuthor';
-import { type Snapshot, Unreadable } from '../foresight.ts';
-import type { Around } from './foreseeTargets.ts';
+import { type Snapshot, Unreadable } from '../forecaster.ts';
+import type { Around } from './forecastTargets.ts';
 
 /** The subject that acts for the Cleaner. Undefined for Lapse itself, whose account a snapshot does not contain. */
-export function subjectOf({ outlook, rules, cleaner }: Around): Subject | undefined {
+export function subjectOf({ forecastContext, rules, cleaner }: Around): Subject | undefined {
   const { metadata, spec } = cleaner;
   const name = spec.serviceAccountName || rules.defaultAccount;
   if (name) return accountSubject({ namespace: metadata.namespace ?? '', name });
-  return outlook.actAs === 'author'
+  return forecastContext.actAs === 'author'
     ? claimedAuthor(metadata.annotations?.[AUTHOR_ANNOTATION] ?? '')
     : undefined;
 }

@@ -9,13 +9,13 @@ import { snapshotName } from '#requests/names';
 import { failure, isFailure } from '#requests/refusal';
 import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
-import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
-import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
+import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
 import { claimText, computeClaimKey, computeProgress } from './compute.ts';
 
-export const forecastCaptures: Foresight = {
-  async *foresee(outlook) {
-    const { snapshot, configuration } = outlook;
+export const forecastCaptures: Forecaster = {
+  async *forecast(forecastContext) {
+    const { snapshot, configuration } = forecastContext;
     const rules: RequestRules<VolumeCaptureRequest> = {
       kind: VolumeCaptureRequest,
       annotationKey: AnnotationKeyTTL,
@@ -23,9 +23,9 @@ export const forecastCaptures: Foresight = {
     };
     const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
     let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
-    for await (const request of eachRequest(outlook, rules)) {
+    for await (const request of eachRequest(forecastContext, rules)) {
       if (hasEnded(request)) {
-        if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+        if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, forecastContext);
         continue;
       }
       contents ??= await readContents(snapshot);

@@ -6,14 +6,14 @@ import { type Instant, parseTime } from '@lapse/base/instant';
 import { Cleaner } from '#api/cleaner';
 import { AUTHOR_ANNOTATION, describeUnknown } from '#deletion/rightsAuthor';
 import {
-  describeLingering,
+  describeTerminating,
   type Ends,
+  type ForecastContext,
   isServed,
   nameOf,
-  type Outlook,
   type Statement,
   Unreadable,
-} from '../foresight.ts';
+} from '../forecaster.ts';
 import { computeStanding } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
@@ -22,8 +22,8 @@ import {
   type ObjectsToDelete,
   type ObjectToDelete,
   recordedObjectsToDelete,
-} from './foreseeDoomed.ts';
-import { type Around, type CleanerRules, findTargets } from './foreseeTargets.ts';
+} from './forecastDeletions.ts';
+import { type Around, type CleanerRules, findTargets } from './forecastTargets.ts';
 import { countDeletions, MOST_DELETIONS } from './record.ts';
 import { periodOf } from './reporter.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './snapshot.ts';
@@ -37,14 +37,17 @@ type Finding =
 
 type Ending = Extract<Finding, { kind: 'ends' }>;
 
-export async function* forecastCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
-  const { snapshot, namespace } = outlook;
+export async function* forecastCleaners(
+  forecastContext: ForecastContext,
+  rules: CleanerRules,
+): AsyncGenerator<Statement> {
+  const { snapshot, namespace } = forecastContext;
   if (!isServed(snapshot, Cleaner)) return;
   const source = { kind: Cleaner, ...(namespace === undefined ? {} : { namespace }) };
   // Uses `list`, not `each`: `each` may return only the objects in question, but any Cleaner may delete them.
   for (const cleaner of await snapshot.list(source))
     try {
-      yield* forecastOne({ outlook, rules, cleaner });
+      yield* forecastOne({ forecastContext, rules, cleaner });
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       yield* tell(cleaner, { kind: 'held', because: error.message }, []);
@@ -52,14 +55,14 @@ export async function* forecastCleaners(outlook: Outlook, rules: CleanerRules): 
 }
 
 async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
-  const { cleaner, outlook } = looking;
+  const { cleaner, forecastContext } = looking;
   if (cleaner.metadata.deletionTimestamp !== undefined)
-    return yield* tell(cleaner, { kind: 'held', because: describeLingering(cleaner) }, []);
+    return yield* tell(cleaner, { kind: 'held', because: describeTerminating(cleaner) }, []);
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
     const toDelete = await recordedObjectsToDelete(looking, record);
-    const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: outlook.now, because };
+    const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: forecastContext.now, because };
     return yield* tell(cleaner, finding, toDelete);
   }
   const understood = understand(cleaner);
@@ -72,7 +75,7 @@ async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
   if (targets.kind === 'problem') return yield* tell(cleaner, { kind: 'held', because: targets.why }, []);
   const { found } = targets;
   const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
-  const at = finding.kind === 'ends' ? finding.at : outlook.now;
+  const at = finding.kind === 'ends' ? finding.at : forecastContext.now;
   const toDelete = await findObjectsToDelete(looking, meaning, found, at);
   yield* statementsOnAll(looking, settle(finding, meaning, toDelete), toDelete);
 }
@@ -131,8 +134,8 @@ function settle(
     : finding;
 }
 
-function missingRights({ cleaner, outlook, rules }: Around, meaning: Meaning): Finding | undefined {
-  const { actAs } = outlook;
+function missingRights({ cleaner, forecastContext, rules }: Around, meaning: Meaning): Finding | undefined {
+  const { actAs } = forecastContext;
   const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
   if (computeStanding({ ...rules, actAs }, meaning.account, isSigned) === 'nobody')
     return { kind: 'held', because: describeUnknown(cleaner) };
@@ -150,11 +153,11 @@ const nextEvaluation = ({ status }: Cleaner): Instant | undefined => {
 };
 
 async function judge(
-  { cleaner, outlook }: Around,
+  { cleaner, forecastContext }: Around,
   meaning: Meaning,
   found: readonly Found[],
 ): Promise<Finding> {
-  const { now } = outlook;
+  const { now } = forecastContext;
   const gate = computeGate(cleaner, meaning.ttl, now);
   const ttl = `created ${cleaner.metadata.creationTimestamp}, TTL ${cleaner.spec.ttl}`;
   const missing = missingOf(found);

@@ -4,10 +4,10 @@
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { matchesLabels } from '@lapse/kube/api/selectors';
 import type { Pass } from '@lapse/runtime/pass';
-import { OUT_OF_SCOPE } from './book.ts';
 import { isInScope } from './compile.ts';
 import type { Seen } from './compute.ts';
 import { type ActivePolicy, identityOf, isBlind, isSynced } from './policies.ts';
+import { OUT_OF_SCOPE } from './targetRecords.ts';
 
 export type SeenByActive = Seen<ActivePolicy>;
 

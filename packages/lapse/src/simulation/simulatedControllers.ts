@@ -13,13 +13,13 @@ import {
 } from '@lapse/simulation/controllers/volumeProtection/controllers';
 import { provisioner } from './provisioner.ts';
 
-export interface Standin {
+export interface SimulatedController {
   readonly name: string;
   readonly description: string;
   create(): ControllerDefinition;
 }
 
-export const STANDINS: readonly Standin[] = [
+export const SIMULATED_CONTROLLERS: readonly SimulatedController[] = [
   {
     name: 'owner-gc',
     description: 'deletes what owners leave behind: background, foreground, orphan',
@@ -72,9 +72,9 @@ export const STANDINS: readonly Standin[] = [
  * Selects simulated controllers with the syntax of `--controllers`: names, `*` for all, `-name` to exclude one. An
  * empty list selects none. Throws with the complete list when a name is unknown.
  */
-export function standinsNamed(names: readonly string[]): ControllerDefinition[] {
+export function simulatedControllersNamed(names: readonly string[]): ControllerDefinition[] {
   const wanted = names.map((name) => name.trim()).filter((name) => name !== '');
-  const known = new Set(STANDINS.map(({ name }) => name));
+  const known = new Set(SIMULATED_CONTROLLERS.map(({ name }) => name));
   const unknown = wanted.filter((name) => name !== '*' && !known.has(name.replace(/^-/, '')));
   if (unknown.length > 0)
     throw new Error(
@@ -82,7 +82,7 @@ export function standinsNamed(names: readonly string[]): ControllerDefinition[] 
     );
   const refused = new Set(wanted.filter((name) => name.startsWith('-')).map((name) => name.slice(1)));
   const all = wanted.includes('*') || (refused.size > 0 && refused.size === wanted.length);
-  return STANDINS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map((standin) =>
-    standin.create(),
+  return SIMULATED_CONTROLLERS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map(
+    (standin) => standin.create(),
   );
 }

@@ -10,11 +10,11 @@ import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/
 import type { Pass } from '@lapse/runtime/pass';
 import { computeReport } from '@lapse/runtime/report';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { BoundedSet } from '#deletion/boundedSet';
 import { type Deletion, outcomeOf } from '#deletion/deletion';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
-import { computeTerminating } from '#deletion/lingering';
-import { BoundedSet } from '#deletion/remembered';
-import { KEPT } from './book.ts';
+import { computeTerminating } from '#deletion/terminating';
+import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './collectSeen.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
 import { computeEnd, computeError, computeObstacle, computeOwnError, describeDecisions } from './compute.ts';
@@ -24,8 +24,8 @@ import type { PolicyMetrics } from './metrics.ts';
 import { OpenDeletions } from './openDeletions.ts';
 import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
 import { Refusals } from './refusals.ts';
-import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './seen.ts';
-import { Reports, regarding } from './told.ts';
+import { Reports, regarding } from './reports.ts';
+import { KEPT } from './targetRecords.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;

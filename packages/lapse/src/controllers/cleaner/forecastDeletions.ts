@@ -9,9 +9,9 @@ import type { DeletionRecord } from '#api/cleaner';
 import type { ManifestObject } from '#helm/manifest';
 import { readStored, type Stored, storageSelector } from '#helm/storage';
 import type { UninstallSteps } from '#helm/uninstall';
-import { nameOf, type ObjectName, type Snapshot } from '../foresight.ts';
-import { findRefusal, subjectOf } from './foreseeRights.ts';
-import type { Around } from './foreseeTargets.ts';
+import { nameOf, type ObjectName, type Snapshot } from '../forecaster.ts';
+import { findRefusal, subjectOf } from './forecastRights.ts';
+import type { Around } from './forecastTargets.ts';
 import { planRelease } from './helm.ts';
 import { computeBelonging, NOT_OWNED } from './helmRemoval.ts';
 import type { ReleaseKey } from './helmStorage.ts';
@@ -70,7 +70,7 @@ async function addRelease(
   { name, found }: { readonly name: string; readonly found: readonly Found[] },
   at: Instant,
 ): Promise<ObjectsToDelete> {
-  const { snapshot } = around.outlook;
+  const { snapshot } = around.forecastContext;
   const { namespace = '', name: self = '' } = around.cleaner.metadata;
   const release = { name, namespace };
   const { stored, records } = await readRecords(snapshot, release);
@@ -126,7 +126,7 @@ async function releaseObjects(
   { removals }: UninstallSteps,
   release: ReleaseKey,
 ): Promise<{ readonly owned: readonly ObjectToDelete[]; readonly left: readonly Left[] }> {
-  const { snapshot } = around.outlook;
+  const { snapshot } = around.forecastContext;
   const subject = subjectOf(around);
   const owned: ObjectToDelete[] = [];
   const left: Left[] = [];
@@ -165,10 +165,10 @@ async function findLive(
 
 /** The objects in the record of a decision that is being carried out. */
 export async function recordedObjectsToDelete(
-  { outlook, cleaner }: Around,
+  { forecastContext, cleaner }: Around,
   record: DeletionRecord,
 ): Promise<ObjectToDelete[]> {
-  const { served } = outlook.snapshot;
+  const { served } = forecastContext.snapshot;
   const { namespace = '' } = cleaner.metadata;
   return record.targets.flatMap(({ group, version, resource, name, uid }) => {
     const kind = served.find(

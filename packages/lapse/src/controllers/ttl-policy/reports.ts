@@ -4,7 +4,7 @@ import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Regarded } from '@lapse/runtime/events/types';
 import type { Pass } from '@lapse/runtime/pass';
-import { BoundedSet } from '#deletion/remembered';
+import { BoundedSet } from '#deletion/boundedSet';
 import type { End } from './combine.ts';
 import { computeNotice } from './compute.ts';
 import type { PolicyMetrics } from './metrics.ts';

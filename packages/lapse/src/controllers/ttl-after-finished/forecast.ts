@@ -7,10 +7,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { describeBasis, describeExpiry, describeTtl } from '#deletion/expiry';
 import type { Finishable } from '#deletion/finish/finishable';
-import { describeLingering, nameOf, type Outlook, type Statement } from '../foresight.ts';
+import { describeTerminating, type ForecastContext, nameOf, type Statement } from '../forecaster.ts';
 import { computeVerdict, type Verdict } from './compute.ts';
 
-export interface Foreseen<T extends KubeObject> {
+export interface ForecastKind<T extends KubeObject> {
   readonly finishable: Finishable<T>;
   /** The field with the TTL: `spec.ttlSecondsAfterFinished`. */
   readonly rule: string;
@@ -18,14 +18,14 @@ export interface Foreseen<T extends KubeObject> {
   propagation(section: JsonObject): Propagation;
 }
 
-export async function* foreseeFinished<T extends KubeObject>(
-  outlook: Outlook,
-  { finishable, rule, gate, propagation }: Foreseen<T>,
+export async function* forecastFinished<T extends KubeObject>(
+  forecastContext: ForecastContext,
+  { finishable, rule, gate, propagation }: ForecastKind<T>,
   section: JsonObject,
 ): AsyncGenerator<Statement> {
-  if (!outlook.isEnabled(gate)) return;
+  if (!forecastContext.isEnabled(gate)) return;
   const { kind, projection, fieldSelector } = finishable;
-  const { namespace } = outlook;
+  const { namespace } = forecastContext;
   const source = {
     kind,
     projection,
@@ -33,23 +33,24 @@ export async function* foreseeFinished<T extends KubeObject>(
     ...(namespace === undefined ? {} : { namespace }),
   };
   const propagationPolicy = propagation(section);
-  for await (const page of outlook.snapshot.each(source))
-    for (const object of page) yield statementAbout(object, finishable, { rule, propagationPolicy, outlook });
+  for await (const page of forecastContext.snapshot.each(source))
+    for (const object of page)
+      yield statementAbout(object, finishable, { rule, propagationPolicy, forecastContext });
 }
 
 interface Context {
   readonly rule: string;
   readonly propagationPolicy: Propagation;
-  readonly outlook: Outlook;
+  readonly forecastContext: ForecastContext;
 }
 
 function statementAbout<T extends KubeObject>(
   object: T,
   finishable: Finishable<T>,
-  { rule, propagationPolicy, outlook }: Context,
+  { rule, propagationPolicy, forecastContext }: Context,
 ): Statement {
   const about = { object: nameOf(finishable.kind, object), rule };
-  const end = forecast(finishable, object, outlook);
+  const end = forecast(finishable, object, forecastContext);
   switch (end.kind) {
     case 'ends':
       return { kind: 'ends', ...about, at: end.at, because: end.because, propagation: propagationPolicy };
@@ -60,7 +61,7 @@ function statementAbout<T extends KubeObject>(
         return {
           kind: finishable.ttl(object).kind === 'after' ? 'held' : 'stays',
           ...about,
-          because: describeLingering(object),
+          because: describeTerminating(object),
         };
       return {
         kind: HELD_REASONS.has(end.because) ? 'held' : 'stays',
@@ -83,7 +84,7 @@ type Forecast =
 function forecast<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  { now, tolerance }: Pick<Outlook, 'now' | 'tolerance'>,
+  { now, tolerance }: Pick<ForecastContext, 'now' | 'tolerance'>,
 ): Forecast {
   const verdict = computeVerdict(finishable, object, { now, tolerance });
   switch (verdict.kind) {
@@ -117,7 +118,7 @@ function forecastFromFirstSight<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
   unknown: Extract<Forecast, { kind: 'notApplicable' }>,
-  moment: Pick<Outlook, 'now' | 'tolerance'>,
+  moment: Pick<ForecastContext, 'now' | 'tolerance'>,
 ): Forecast {
   const verdict = computeVerdict(finishable, object, {
     ...moment,
