@@ -205,7 +205,7 @@ const texts: readonly Attack[] = [
         'yaml: document contains excessive aliasing',
       );
       expect(await outcomeOf('a kubeconfig whose aliases multiply')).toContain(
-        'aliases repeat more than 10000 nodes',
+        'aliases expand to more than 10000 nodes',
       );
     },
   },

@@ -31,11 +31,11 @@ describe('YAML aliases', () => {
     ['in maps', `a: &a {b: c, d: e}\n${Array.from({ length: 4000 }, (_, i) => `k${i}: *a`).join('\n')}`],
     ['in keys', `a: &a [${'x, '.repeat(999)}x]\n${'? *a\n: b\n'.repeat(11)}`],
   ])('%s are rejected before they are built', (_, text) => {
-    expect(() => read(text)).toThrow('aliases repeat more than 10000 nodes');
+    expect(() => read(text)).toThrow('aliases expand to more than 10000 nodes');
   });
 
   test('inside their own anchor are rejected', () => {
-    expect(() => read('a: &a [b, *a]')).toThrow('the alias a is part of what it repeats');
+    expect(() => read('a: &a [b, *a]')).toThrow('alias a refers to itself');
   });
 
   test('without an anchor are reported by the parser', () => {

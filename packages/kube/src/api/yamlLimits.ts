@@ -32,10 +32,10 @@ class AliasCount {
   #addAlias(anchor: string): number {
     // An alias without an anchor is reported when the document is built.
     const size = this.#sizes.has(anchor) ? this.#sizes.get(anchor) : 1;
-    if (size === undefined) throw new Error(`the alias ${anchor} is part of what it repeats`);
+    if (size === undefined) throw new Error(`alias ${anchor} refers to itself`);
     this.#aliased += size;
     if (this.#aliased <= MAX_ALIASED_NODES) return size;
-    throw new Error(`aliases repeat more than ${MAX_ALIASED_NODES} nodes`);
+    throw new Error(`aliases expand to more than ${MAX_ALIASED_NODES} nodes`);
   }
 }
 

@@ -128,8 +128,8 @@ function decodeObject(call: Call, { body, headers }: TransportResponse, decode: 
     const type = headerOf(headers, 'content-type') ?? 'no content type';
     // Binary data is not readable in an error message.
     const quoted = decode === decodeJson ? `: ${textOf(body.subarray(0, MAX_QUOTED))}` : '';
-    const form = decode === decodeJson ? 'JSON' : 'a message';
-    const message = `${call.method} ${call.path}: the answer (${type}) is not ${form} that can be used: ${problem}${quoted}`;
+    const form = decode === decodeJson ? 'JSON' : 'protobuf';
+    const message = `${call.method} ${call.path}: the response (${type}) is not valid ${form}: ${problem}${quoted}`;
     throw new TransportError('malformed', message, { sent: true });
   }
 }

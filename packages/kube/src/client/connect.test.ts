@@ -157,13 +157,13 @@ describe('errors name file, entry and field', () => {
       'a certificate file without a certificate',
       '{client-certificate: bad.crt, client-key: bad.key}',
       { 'bad.crt': 'hello', 'bad.key': 'x' },
-      'bad.crt: holds no PEM certificate',
+      'bad.crt: contains no PEM certificate',
     ],
     [
       'a corrupt certificate',
       '{client-certificate: bad.crt, client-key: bad.key}',
       { 'bad.crt': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'bad.key': 'x' },
-      'bad.crt: holds a certificate that cannot be read',
+      'bad.crt: contains an invalid certificate',
     ],
     [
       'a key file without a key',

@@ -71,7 +71,9 @@ const uidFrom = (from: unknown): { uid?: string } =>
 function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Answered): DeleteAnswer<T> {
   if (json.kind === 'Status') {
     if (json.status !== 'Success')
-      throw new TransportError('malformed', `DELETE answered ${status} with a failure`, { sent: true });
+      throw new TransportError('malformed', `DELETE returned status ${status} with a failure Status`, {
+        sent: true,
+      });
     const uid = uidFrom(json.details);
     return status === 202 ? { kind: 'terminating', ...uid } : { kind: 'deleted', ...uid };
   }

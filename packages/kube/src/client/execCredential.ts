@@ -70,18 +70,18 @@ export function parseExecCredential(output: string, apiVersion: string): Loaded 
   if (!isObject(json) || json.kind !== 'ExecCredential')
     throw new ExecOutputError('the output is not an ExecCredential');
   if (json.apiVersion !== apiVersion)
-    throw new ExecOutputError(`the output is of ${String(json.apiVersion)}, expected ${apiVersion}`);
+    throw new ExecOutputError(`the output has apiVersion ${String(json.apiVersion)}, expected ${apiVersion}`);
   if (!isObject(json.status)) throw new ExecOutputError('the output has no status');
   const { status } = json;
   const token = textIn(status.token);
   const cert = textIn(status.clientCertificateData);
   const key = textIn(status.clientKeyData);
   if ((cert === undefined) !== (key === undefined))
-    throw new ExecOutputError('status.clientCertificateData and status.clientKeyData come together');
+    throw new ExecOutputError('status.clientCertificateData and status.clientKeyData must be set together');
   if (token === undefined && cert === undefined)
     throw new ExecOutputError('status has neither a token nor a client certificate');
   if (token !== undefined && /[^\x21-\x7e]/.test(token))
-    throw new ExecOutputError('status.token is not a token');
+    throw new ExecOutputError('status.token contains invalid characters');
   if (cert !== undefined && key !== undefined) checkPair(cert, key);
   const expiresAt = readExpiry(status.expirationTimestamp);
   return {

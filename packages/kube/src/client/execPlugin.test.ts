@@ -44,12 +44,20 @@ describe('parsing the output of a plugin', () => {
     ['an empty output', '', 'not JSON'],
     ['a list', '["secret-token"]', 'not an ExecCredential'],
     ['another kind', '{"kind":"Pod"}', 'not an ExecCredential'],
-    ['another version', credential({ token: 'secret-token' }, `${V1}beta1`), `of ${V1}beta1, expected ${V1}`],
+    [
+      'another version',
+      credential({ token: 'secret-token' }, `${V1}beta1`),
+      `apiVersion ${V1}beta1, expected ${V1}`,
+    ],
     ['no status', credential(undefined), 'no status'],
     ['an empty status', credential({}), 'neither a token nor'],
     ['an empty token', credential({ token: '' }), 'neither a token nor'],
-    ['a token with two lines', credential({ token: 'secret-token\nx' }), 'status.token is not a token'],
-    ['a certificate without a key', credential({ clientCertificateData: user.cert }), 'come together'],
+    [
+      'a token with two lines',
+      credential({ token: 'secret-token\nx' }),
+      'status.token contains invalid characters',
+    ],
+    ['a certificate without a key', credential({ clientCertificateData: user.cert }), 'must be set together'],
     [
       'a broken certificate',
       credential({ clientCertificateData: 'secret-token', clientKeyData: user.key }),
@@ -151,7 +159,7 @@ describe('running a plugin', () => {
       'a failure with its error output',
       'console.error("please log in"); process.exit(3)',
       {},
-      /^user "u": exec: .*: it ended with code 3: please log in$/,
+      /^user "u": exec: .*: the plugin exited with code 3: please log in$/,
     ],
     ['output that is not JSON', 'console.log("secret")', {}, /the output is not JSON$/],
     [
@@ -172,7 +180,7 @@ describe('running a plugin', () => {
       { command: '/no/such/plugin' },
       /\/no\/such\/plugin: no such program$/,
     ],
-    ['a required terminal that is missing', '', { interactiveMode: 'Always' }, /needs a terminal/],
+    ['a required terminal that is missing', '', { interactiveMode: 'Always' }, /requires a terminal/],
   ])('%s', async (_name, script, more, message) => {
     await expect((await credentials(script, more)).current()).rejects.toMatchObject({
       failure: 'credentials',
@@ -195,7 +203,7 @@ describe('running a plugin', () => {
   it('stops a plugin that does not exit', async () => {
     const clock = manualClock();
     const source = execPlugin(await plugin('setInterval(() => {}, 1000)'), { clock, environment: {} });
-    const failed = expect(source.current()).rejects.toThrow('too slow');
+    const failed = expect(source.current()).rejects.toThrow('timeout or too much output');
     while (clock.sleepers === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(minutes(1));
     await failed;

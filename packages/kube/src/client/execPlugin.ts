@@ -67,7 +67,9 @@ function run(exec: ExecConfig, options: ExecPluginOptions, info: string, interac
 
 function isInteractive(exec: ExecConfig, available: boolean): boolean {
   if (exec.interactiveMode === 'Always' && !available)
-    throw new ExecOutputError('it needs a terminal (interactiveMode: Always) and there is none');
+    throw new ExecOutputError(
+      'the plugin requires a terminal (interactiveMode: Always), but stdin is not a terminal',
+    );
   return available && exec.interactiveMode !== 'Never';
 }
 
@@ -92,7 +94,9 @@ export function execPlugin(exec: ExecConfig, options: ExecPluginOptions): Creden
       );
       if (code !== 0) {
         const end =
-          code === null ? 'it was ended: too slow or too much output' : `it ended with code ${code}`;
+          code === null
+            ? 'the plugin was killed: timeout or too much output'
+            : `the plugin exited with code ${code}`;
         throw new ExecOutputError(`${end}: ${stderr.trim().slice(-MAX_ERROR_OUTPUT)}`);
       }
       return parseExecCredential(stdout, exec.apiVersion);

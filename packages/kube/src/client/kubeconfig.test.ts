@@ -99,7 +99,7 @@ describe('where the configuration is read from', () => {
     [
       'no configuration at all',
       () => ({ environment: {} }),
-      'no cluster is configured: looked at --kubeconfig, KUBECONFIG, a Pod’s service account, ~/.kube/config',
+      'no cluster is configured: tried --kubeconfig, KUBECONFIG, a Pod’s service account, ~/.kube/config',
     ],
     [
       'a home directory without a file',

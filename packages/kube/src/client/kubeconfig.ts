@@ -41,7 +41,7 @@ async function fromHome(options: LoadOptions): Promise<Connection> {
   const config = file === undefined ? undefined : await readAll([file]);
   if (config !== undefined) return resolveContext(config, options);
   const tried = ['--kubeconfig', 'KUBECONFIG', 'a Pod’s service account', file ?? '~/.kube/config'];
-  throw new ConfigError('no cluster is configured', `looked at ${tried.join(', ')}`);
+  throw new ConfigError('no cluster is configured', `tried ${tried.join(', ')}`);
 }
 
 export async function loadConnection(options: LoadOptions): Promise<Connection> {

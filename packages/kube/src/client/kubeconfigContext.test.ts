@@ -128,9 +128,9 @@ describe('users', () => {
     [
       'a token and a password',
       '{token: a, username: b}',
-      'user "u": username: and a token exclude each other',
+      'user "u": username: username and token are mutually exclusive',
     ],
-    ['impersonated groups without a user', '{as-groups: [a]}', 'user "u": as: is missing'],
+    ['impersonated groups without a user', '{as-groups: [a]}', 'user "u": as: is required'],
     ['groups that are a string', '{as: a, as-groups: b}', 'user "u": as-groups: must be a list, not a text'],
     [
       'extra that is a list',
@@ -174,22 +174,17 @@ describe('contexts', () => {
       'a context that does not exist',
       'cluster: c',
       { context: 'y' },
-      '/k/config: there is no context "y" (there are: "x")',
+      '/k/config: context "y" not found (available: "x")',
     ],
-    [
-      'a cluster that does not exist',
-      'cluster: d',
-      {},
-      '/k/config: there is no cluster "d" (there are: "c")',
-    ],
+    ['a cluster that does not exist', 'cluster: d', {}, '/k/config: cluster "d" not found (available: "c")'],
     [
       'a user that does not exist',
       'cluster: c, user: v',
       {},
-      '/k/config: there is no user "v" (there are: "u")',
+      '/k/config: user "v" not found (available: "u")',
     ],
     ['no cluster', 'user: u', {}, '/k/config: context "x": cluster: is missing'],
-    ['a prototype name', 'cluster: constructor', {}, 'there is no cluster "constructor"'],
+    ['a prototype name', 'cluster: constructor', {}, 'cluster "constructor" not found'],
   ])('rejects %s', async (_name, context, selection, message) => {
     await expect(resolve(`{${S}}`, '{}', context, selection)).rejects.toThrow(message);
   });
@@ -200,7 +195,7 @@ describe('contexts', () => {
       '/k/config',
     );
     await expect(resolveContext(none)).rejects.toThrow(
-      '/k/config: current-context: is not set; choose a context (there are: "a", "b")',
+      '/k/config: current-context: is not set; choose one with --context (available: "a", "b")',
     );
     expect(await resolveContext(none, { cluster: 'c' })).toMatchObject({
       server: 'https://api:6443',

@@ -25,7 +25,7 @@ const quote = (names: Iterable<string>): string =>
 function pick(entries: ReadonlyMap<string, Entry>, name: string, what: string, config: Kubeconfig): Entry {
   const entry = entries.get(name);
   if (entry !== undefined) return entry;
-  const problem = `there is no ${what} ${JSON.stringify(name)} (there are: ${quote(entries.keys())})`;
+  const problem = `${what} ${JSON.stringify(name)} not found (available: ${quote(entries.keys())})`;
   throw new ConfigError(config.files.join(', '), problem);
 }
 
@@ -85,7 +85,7 @@ function readImpersonation(fields: Fields): Impersonation | undefined {
   const extraFields = fields.map('as-user-extra');
   if (user === undefined) {
     if (uid !== undefined || groups.length > 0 || extraFields !== undefined)
-      throw new ConfigError(fields.at('as'), 'is missing, but as-uid, as-groups or as-user-extra is there');
+      throw new ConfigError(fields.at('as'), 'is required when as-uid, as-groups or as-user-extra is set');
     return undefined;
   }
   const extra = Object.fromEntries(
@@ -120,7 +120,7 @@ async function readAuth(
   const token = readToken(entry);
   const username = fields.text('username');
   if (token !== undefined && username !== undefined)
-    throw new ConfigError(fields.at('username'), 'and a token exclude each other');
+    throw new ConfigError(fields.at('username'), 'username and token are mutually exclusive');
   const exec = fields.map('exec');
   // Like kubectl: static credentials win over exec plugins.
   if (token !== undefined) return token;
@@ -134,7 +134,10 @@ async function readUser(entry: Entry, cluster: Entry, connection: ReturnType<typ
   const key = material(entry, 'client-key');
   if ((cert === undefined) !== (key === undefined)) {
     const absent = cert === undefined ? 'client-certificate' : 'client-key';
-    throw new ConfigError(entry.fields.at(absent), 'is missing: certificate and key come together');
+    throw new ConfigError(
+      entry.fields.at(absent),
+      'is missing: client certificate and key must be set together',
+    );
   }
   const impersonate = readImpersonation(entry.fields);
   return {
@@ -152,7 +155,7 @@ function contextOf(config: Kubeconfig, selection: Selection): { name?: string; e
   const name = selection.context ?? config.currentContext;
   if (name !== undefined) return { name, entry: pick(config.contexts, name, 'context', config) };
   if (selection.cluster !== undefined) return {};
-  const problem = `is not set; choose a context (there are: ${quote(config.contexts.keys())})`;
+  const problem = `is not set; choose one with --context (available: ${quote(config.contexts.keys())})`;
   throw new ConfigError(`${config.files.join(', ')}: current-context`, problem);
 }
 

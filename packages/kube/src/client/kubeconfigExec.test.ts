@@ -64,7 +64,7 @@ describe('exec', () => {
     [
       'an unknown mode',
       '{apiVersion: client.authentication.k8s.io/v1, command: c, interactiveMode: Sometimes}',
-      'exec.interactiveMode: "Sometimes" is none of',
+      'exec.interactiveMode: "Sometimes" is not supported, must be one of',
     ],
     ['arguments that are a string', `{${V1}, command: c, args: a}`, 'exec.args: must be a list'],
     ['a variable without a name', `{${V1}, command: c, env: [{value: a}]}`, 'exec.env[0].name: is missing'],

@@ -25,7 +25,7 @@ function readMode(fields: Fields, apiVersion: string): ExecConfig['interactiveMo
   if (mode === undefined)
     throw new ConfigError(
       fields.at('interactiveMode'),
-      `${JSON.stringify(text)} is none of ${MODES.join(', ')}`,
+      `${JSON.stringify(text)} is not supported, must be one of ${MODES.join(', ')}`,
     );
   return mode;
 }

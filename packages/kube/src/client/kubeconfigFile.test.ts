@@ -62,7 +62,7 @@ describe('one file', () => {
     ['a cluster that is a string', 'clusters: [a]', /^\/etc\/kube: clusters\[0\]: must be a map, not a text/],
     ['a user without a name', 'users:\n- user: {}', /^\/etc\/kube: users\[0\]\.name: is missing/],
     ['a body that is a list', 'users:\n- name: a\n  user: []', /^\/etc\/kube: user "a": must be a map/],
-    ['a name twice', named('users', 'user', 'a', 'a'), /^\/etc\/kube: users\[1\]: a second user named "a"/],
+    ['a name twice', named('users', 'user', 'a', 'a'), /^\/etc\/kube: users\[1\]: duplicate user name "a"/],
     ['a key twice', 'kind: Config\nkind: Config', /^\/etc\/kube: not YAML: .*unique/],
     [
       'an alias bomb',
@@ -70,7 +70,7 @@ describe('one file', () => {
         .split('')
         .map((c, i) => `${c}: &${c} [${`*${'abcdefgh'[i]},`.repeat(9)}]\n`)
         .join('')}clusters: *i`,
-      /^\/etc\/kube: not usable YAML/,
+      /^\/etc\/kube: invalid YAML/,
     ],
     [
       'current-context as a list',

@@ -40,7 +40,7 @@ function parseYaml(text: string, file: string): Json {
     return (boundedYaml(document).toJS() ?? {}) as Json;
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    throw new ConfigError(file, `not usable YAML: ${(cause as Error).message}`, cause);
+    throw new ConfigError(file, `invalid YAML: ${(cause as Error).message}`, cause);
   }
 }
 
@@ -49,7 +49,7 @@ function readSection(root: Fields, file: string, section: string, field: string)
   for (const item of root.maps(section)) {
     const name = item.required('name');
     if (entries.has(name))
-      throw new ConfigError(item.where, `a second ${field} named ${JSON.stringify(name)}`);
+      throw new ConfigError(item.where, `duplicate ${field} name ${JSON.stringify(name)}`);
     const body = item.json(field) ?? {};
     const where = `${file}: ${field} ${JSON.stringify(name)}`;
     if (!isObject(body)) throw new ConfigError(where, 'must be a map');

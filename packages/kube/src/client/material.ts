@@ -26,11 +26,11 @@ const whereOf = (material: Material): string =>
 /** The first certificate. Throws if there is none, or if any of them is invalid. */
 function checkCertificates(material: Material, pem: string): X509Certificate {
   const found = pem.match(CERTIFICATES) ?? [];
-  if (found.length === 0) throw new ConfigError(whereOf(material), 'holds no PEM certificate');
+  if (found.length === 0) throw new ConfigError(whereOf(material), 'contains no PEM certificate');
   try {
     return found.map((text) => new X509Certificate(text))[0]!;
   } catch (error) {
-    throw new ConfigError(whereOf(material), 'holds a certificate that cannot be read', error);
+    throw new ConfigError(whereOf(material), 'contains an invalid certificate', error);
   }
 }
 

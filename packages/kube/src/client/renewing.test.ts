@@ -145,8 +145,8 @@ describe('tokenFile', () => {
   it.each<[string, string | undefined, string]>([
     ['missing', undefined, 'cannot read'],
     ['empty', ' \n', 'is empty'],
-    ['two lines', 'a\nb', 'does not hold a token'],
-    ['binary', '\u0000\u0001', 'does not hold a token'],
+    ['two lines', 'a\nb', 'does not contain a valid token'],
+    ['binary', '\u0000\u0001', 'does not contain a valid token'],
   ])('rejects a file that is %s', async (name, content, problem) => {
     const path = join(directory, name);
     if (content !== undefined) await writeFile(path, content);

@@ -30,7 +30,7 @@ export function tokenFile({ path, clock, fallback, field }: TokenFileOptions): C
     try {
       const token = (await readFile(path, 'utf8')).trim();
       if (token === '') throw fail(`${path} is empty`);
-      if (/[^\x21-\x7e]/.test(token)) throw fail(`${path} does not hold a token`);
+      if (/[^\x21-\x7e]/.test(token)) throw fail(`${path} does not contain a valid token`);
       return { auth: { headers: bearer(token) } };
     } catch (error) {
       if (fallback !== undefined) return { auth: { headers: bearer(fallback) } };

@@ -78,7 +78,7 @@ async function responseError(
   if (options.shape !== undefined && isProtobuf(stream.headers)) return undefined;
   const type = headerOf(stream.headers, 'content-type');
   if (type === undefined || type.startsWith('application/json')) return undefined;
-  const message = `watch: expected application/json, the server answers ${type}`;
+  const message = `watch: expected content type application/json, got ${type}`;
   return new TransportError('malformed', message, { sent: true });
 }
 
@@ -123,7 +123,7 @@ async function* readEvents<T extends KubeObject>(
 
 function asFailure(error: unknown): Error {
   if (error instanceof PartTooLong) {
-    const event = malformedEvent('an event too large to be one', error.message);
+    const event = malformedEvent('event exceeds the size limit', error.message);
     return event.type === 'error' ? event.error : error;
   }
   if (error instanceof Error) return error;

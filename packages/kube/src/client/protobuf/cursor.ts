@@ -13,7 +13,7 @@ export class ProtobufError extends Error {
   }
 }
 
-const cutShort = (): ProtobufError => new ProtobufError('the message is cut short');
+const cutShort = (): ProtobufError => new ProtobufError('unexpected end of message');
 
 export class Cursor {
   readonly bytes: Buffer;
@@ -51,7 +51,7 @@ export class Cursor {
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return Number(BigInt.asIntN(64, value));
     }
-    throw new ProtobufError('an integer of more than 64 bits');
+    throw new ProtobufError('integer exceeds 64 bits');
   }
 
   /** Enters a length-delimited field and returns where it ends. */

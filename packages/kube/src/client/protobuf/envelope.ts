@@ -21,7 +21,7 @@ interface Envelope {
 /** Throws ProtobufError. */
 export function openEnvelope(bytes: Buffer, from = 0, to = bytes.length): Envelope {
   if (to - from < MAGIC.length || bytes.compare(MAGIC, 0, MAGIC.length, from, from + MAGIC.length) !== 0)
-    throw new ProtobufError('the answer does not begin as Kubernetes begins its messages');
+    throw new ProtobufError('the response does not start with the Kubernetes protobuf prefix');
   const cursor = new Cursor(bytes, from + MAGIC.length, to);
   let kind = '';
   let message = new Cursor(bytes, to, to);
@@ -111,7 +111,7 @@ export function decodeWireEvent(frame: Buffer, kind: Kind, shape: Shape): WireEv
       cursor.at = end;
     } else cursor.skip(tag & 7);
   }
-  if (envelope === undefined) throw new ProtobufError('an event without an object');
+  if (envelope === undefined) throw new ProtobufError('watch event without object');
   if (envelope.kind === 'Status') return { type, object: decodeShape(envelope.message, STATUS) };
   if (envelope.kind !== kind.kind)
     throw new ProtobufError(`expected a ${kind.kind}, got ${envelope.kind || 'nothing'}`);
@@ -129,7 +129,7 @@ function rawOf(frame: Buffer, from: number, to: number): Envelope {
     if (tag === EVENT_TYPE) return openEnvelope(frame, ...span(cursor));
     cursor.skip(tag & 7);
   }
-  throw new ProtobufError('an event without an object');
+  throw new ProtobufError('watch event without object');
 }
 
 function span(cursor: Cursor): [from: number, to: number] {
