@@ -46,7 +46,7 @@ test(
     await simulation.apply(note('a', minutes(10)));
     const gone = async () => (await simulation.get('cm/a')) === undefined;
     expect(await simulation.until(gone, hours(1))).toBe(minutes(10));
-    await expect(simulation.until(() => false, hours(1))).rejects.toThrow('did not come true within 3600 s');
+    await expect(simulation.until(() => false, hours(1))).rejects.toThrow('did not hold within 3600 s');
   }),
 );
 

@@ -109,7 +109,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** The metrics of the current or last process. */
   get registry(): Registry {
-    if (this.#lastRun === undefined) throw new Error('there was no process yet');
+    if (this.#lastRun === undefined) throw new Error('no process was started');
     return this.#lastRun.manager.registry;
   }
 
@@ -146,7 +146,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       if (next === undefined || next > end) break;
       await this.clock.advanceTo(next, this.#rest);
     }
-    throw new Error(`it did not come true within ${limit / 1000} s`);
+    throw new Error(`the condition did not hold within ${limit / 1000} s`);
   }
 
   /** Requests of the process that are meant to change the cluster. */

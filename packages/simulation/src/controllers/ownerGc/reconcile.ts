@@ -54,7 +54,7 @@ async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Pr
   if (graph.definitions !== state) {
     client.discovery.invalidate();
     const served = await client.discovery.all();
-    if (served.length === 0) throw new Error('discovery shows nothing at all');
+    if (served.length === 0) throw new Error('discovery returned no kinds');
     const isBehind = definitions.some((definition) => isUndiscovered(definition, served));
     graph.discovered(served, isBehind ? undefined : state);
   }
