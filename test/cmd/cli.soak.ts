@@ -33,7 +33,7 @@ describe('usage errors are answered with a message', () => {
     [
       ['server', '--data', scratch, '--token-auth-file', badTokens],
       2,
-      /line 1 of the token file must have at least 3 columns/,
+      /token file line 1: expected at least 3 columns/,
     ],
     [
       ['server', '--data', scratch, '--token-auth-file', '/no/such/file'],

@@ -12,12 +12,12 @@ describe('token files', () => {
   });
 
   test.each([
-    ['t1,ann', 'line 1 of the token file must have at least 3 columns (token, user, uid), found 2'],
+    ['t1,ann', 'token file line 1: expected at least 3 columns (token, user, uid), found 2'],
     [
       'ok,a,b\n"t1,ann,u',
-      'line 2 of the token file must have at least 3 columns (token, user, uid), found an unclosed quote',
+      'token file line 2: expected at least 3 columns (token, user, uid), found an unclosed quote',
     ],
-    [',ann,u', 'line 1 of the token file has an empty token or user'],
+    [',ann,u', 'token file line 1: token and user must not be empty'],
   ])('rejects %j with the line number', (text, message) => {
     expect(() => parseTokenFile(text)).toThrow(message);
   });

@@ -31,12 +31,12 @@ export function parseTokenFile(text: string): Map<string, UserInfo> {
     const fields = parseCsvLine(line);
     if (!fields || fields.length < 3) {
       throw new Error(
-        `line ${i + 1} of the token file must have at least 3 columns (token, user, uid), found ${fields?.length ?? 'an unclosed quote'}`,
+        `token file line ${i + 1}: expected at least 3 columns (token, user, uid), found ${fields?.length ?? 'an unclosed quote'}`,
       );
     }
     const [token, username, uid, groups] = fields as [string, string, string, string | undefined];
     if (token === '' || username === '')
-      throw new Error(`line ${i + 1} of the token file has an empty token or user`);
+      throw new Error(`token file line ${i + 1}: token and user must not be empty`);
     const named = (groups ?? '')
       .split(',')
       .map((g) => g.trim())

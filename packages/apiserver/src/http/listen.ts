@@ -203,7 +203,7 @@ function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large
     });
     req.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]));
     req.once('error', reject);
-    req.once('aborted', () => reject(new Error('the client went away')));
+    req.once('aborted', () => reject(new Error('client closed the connection')));
   });
 }
 

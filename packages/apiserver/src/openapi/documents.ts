@@ -123,6 +123,9 @@ function pathsOf(resources: readonly Resource[]): { paths: JsonObject; used: Set
 
 function schemaOf(gvk: GroupVersionKindRef): string {
   const name = builtinTable().kinds[`${apiVersionOf(gvk)}/${gvk.kind}`];
-  if (!name) throw new Error(`the type table has no struct for ${apiVersionOf(gvk)} ${gvk.kind}`);
+  if (!name)
+    throw new Error(
+      `no Go struct for ${apiVersionOf(gvk)} ${gvk.kind} in the built-in type table; run npm run generate`,
+    );
   return name;
 }

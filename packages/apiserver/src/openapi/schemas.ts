@@ -64,7 +64,7 @@ export class SchemaBuilder {
     const fixed = FIXED[name];
     if (fixed) return fixed;
     const type = this.#table.types[name];
-    if (!type) throw new Error(`no type ${name} in the table`);
+    if (!type) throw new Error(`type ${name} is not in the built-in type table; run npm run generate`);
     // The JSON form differs from the message, so the schema allows any value.
     if (type.wire) return {};
     const fields = Object.entries(type.fields).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -25,7 +25,9 @@ export function builtinResource(served: ServedResource): Resource {
   const shared = sharedTable(name);
   const structName = builtinTable().kinds[`${apiVersionOf(served)}/${kind}`];
   if (!structName)
-    throw new Error(`the type table has no struct for ${apiVersionOf(served)} ${kind}: run npm run generate`);
+    throw new Error(
+      `no Go struct for ${apiVersionOf(served)} ${kind} in the built-in type table; run npm run generate`,
+    );
   const codec = structCodec({ group, version, kind }, structName, strategy);
   return {
     group,

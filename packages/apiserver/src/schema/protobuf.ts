@@ -121,7 +121,8 @@ class MessageReader {
 
   read(typeName: string, reader: ProtobufReader, out: JsonObject): void {
     const type = this.#table.types[typeName];
-    if (type === undefined) throw new Error(`the table of built-in types has no ${typeName}`);
+    if (type === undefined)
+      throw new Error(`type ${typeName} is not in the built-in type table; run npm run generate`);
     if (++this.#depth > MAX_DEPTH) throw new DecodeError('proto: exceeded max depth');
     const fields = fieldsByNumber(type);
     const message = type.go.replace(/^.*\./, '');

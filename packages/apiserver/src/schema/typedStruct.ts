@@ -48,7 +48,8 @@ export class StructCompiler {
     const known = this.#structs.get(typeName);
     if (known !== undefined) return known;
     const type = this.#table.types[typeName];
-    if (type === undefined) throw new Error(`the table of built-in types has no ${typeName}`);
+    if (type === undefined)
+      throw new Error(`type ${typeName} is not in the built-in type table; run npm run generate`);
     // JSON schemas contain themselves, so the entry is set before its fields are compiled.
     const struct = new Struct(type);
     this.#structs.set(typeName, struct);

@@ -42,8 +42,7 @@ export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
   const worker = new Worker(new URL(SCRIPT, import.meta.url), { workerData: { file }, resourceLimits });
   const inbox = new Inbox(worker);
   const opened = await inbox.next();
-  if (opened.kind !== 'opened')
-    throw new Error(`cannot open ${file}: ${opened.kind === 'failed' ? opened.message : opened.kind}`);
+  if (opened.kind !== 'opened') throw new Error(`cannot open ${file}: ${problemOf(opened, 'open')}`);
   return {
     settings: opened.settings,
     load: () => load(worker, inbox),
@@ -56,6 +55,11 @@ export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
 }
 
 const GONE: WorkerAnswer = { kind: 'failed', message: 'the storage thread has ended' };
+
+const problemOf = (answer: WorkerAnswer, request: string): string =>
+  answer.kind === 'failed'
+    ? answer.message
+    : `the storage thread sent an unexpected reply to ${request}: ${answer.kind}`;
 
 /** Responses of the worker, in order; there is at most one request in flight. */
 class Inbox {
@@ -99,7 +103,7 @@ async function load(worker: Worker, inbox: Inbox): Promise<{ revision: number; r
   for (;;) {
     const answer = await inbox.next();
     if (answer.kind === 'loaded') return { revision: answer.revision, records };
-    if (answer.kind !== 'loading') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+    if (answer.kind !== 'loading') throw new Error(problemOf(answer, 'load'));
     for (const record of unpack(answer.batch)) records.push(record);
   }
 }
@@ -108,7 +112,7 @@ async function append(worker: Worker, inbox: Inbox, batch: readonly JournalRecor
   const packed = pack(batch);
   worker.postMessage({ kind: 'append', batch: packed } satisfies WorkerRequest, [packed.bytes.buffer]);
   const answer = await inbox.next();
-  if (answer.kind !== 'done') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+  if (answer.kind !== 'done') throw new Error(problemOf(answer, 'append'));
 }
 
 /** One buffer for the whole batch: it is transferred to the other thread without a copy. */

@@ -36,7 +36,7 @@ const nameAndCreation: Cells = (object) => [
 export function builtinPrinter(storage: string): TablePrinter {
   const known = Object.hasOwn(CELLS, storage) ? CELLS[storage] : undefined;
   const recorded = known ? columnsData()[storage] : NAME_AND_CREATION;
-  if (!recorded) throw new Error(`no columns are recorded for ${storage}: run npm run generate`);
+  if (!recorded) throw new Error(`no table columns for ${storage}; run npm run generate`);
   const columns = recorded.map((c) => ({ ...c, description: '' }));
   const bare = columns[1]?.name === 'Created At';
   const printer: TablePrinter = {

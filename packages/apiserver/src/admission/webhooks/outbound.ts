@@ -105,7 +105,7 @@ export async function collect(body: AsyncIterable<Uint8Array>, limit: number): P
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > limit) throw new Error(`the answer is larger than ${limit} bytes`);
+    if (length > limit) throw new Error(`response body exceeds ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
