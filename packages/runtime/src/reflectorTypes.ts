@@ -47,6 +47,6 @@ export interface Problem {
 
 export interface ReflectorStatus {
   readonly state: 'empty' | 'listing' | 'watching';
-  /** The current failure; unset if there is none. */
+  /** The current failure; unset without a failure. */
   readonly problem?: Problem;
 }

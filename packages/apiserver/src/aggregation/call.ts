@@ -12,7 +12,7 @@ import type { Resolved } from './resolve.ts';
 export interface RemoteTransport {
   readonly store: Store;
   readonly outbound: Outbound;
-  /** The front proxy client certificate; undefined when there is none. */
+  /** The front proxy client certificate; undefined if it is not configured. */
   readonly certificate: ClientCertificate | undefined;
 }
 

@@ -12,7 +12,7 @@ export { JsonPathError } from './jsonPathParser.ts';
 export interface JsonPath {
   /** All values at the path. Throws JsonPathError when the path does not match the type of a value. */
   find(value: Json): Json[];
-  /** The first value; undefined when there is none or the path does not match. */
+  /** The first value; undefined if the path matches no value. */
   first(value: Json): Json | undefined;
 }
 

@@ -23,7 +23,7 @@ export async function readMaterial(material: Material): Promise<string> {
 const whereOf = (material: Material): string =>
   'path' in material ? `${material.field}: ${material.path}` : material.field;
 
-/** The first certificate. Throws if there is none, or if any of them is invalid. */
+/** The first certificate. Throws without a certificate, or if any of them is invalid. */
 function checkCertificates(material: Material, pem: string): X509Certificate {
   const found = pem.match(CERTIFICATES) ?? [];
   if (found.length === 0) throw new ConfigError(whereOf(material), 'contains no PEM certificate');

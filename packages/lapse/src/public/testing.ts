@@ -12,7 +12,7 @@ import { simulatedControllersNamed } from '#simulation/simulatedControllers';
 export type { Simulation } from '@lapse/simulation/simulate';
 
 export interface Rehearsal extends Pick<SimulationOptions, 'kinds' | 'seed' | 'start' | 'log'> {
-  /** Stand-ins for the rest of a cluster, by name (`owner-gc`), or `*`; none unless told. */
+  /** Simulated controllers to run, by name (`owner-gc`), or `*`. Default: none. */
   readonly standins?: readonly string[];
 }
 
