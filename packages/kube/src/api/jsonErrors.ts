@@ -75,10 +75,14 @@ export function rethrow<T>(bytes: Uint8Array, text: string, parse: () => T): T {
     if (!(cause instanceof JsonSyntaxError) || text[cause.offset] !== '\ufffd') throw cause;
     let at = 0;
     for (const letter of text.slice(0, cause.offset))
-      at += letter === '\ufffd' ? 1 : Buffer.byteLength(letter);
+      at += letter === '\ufffd' && !isEncoded(bytes, at) ? 1 : Buffer.byteLength(letter);
     throw new JsonSyntaxError(
       cause.message.replace("'ï'", () => quoteByte(bytes[at]!)),
       cause.offset,
     );
   }
 }
+
+/** Whether the bytes contain a valid U+FFFD here. */
+const isEncoded = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at] === 0xef && bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd;

@@ -58,6 +58,12 @@ describe('values', () => {
   ])('invalid UTF-8 becomes U+FFFD: %s', (_, input, value) => {
     expect(parseJson(input).value).toBe(value);
   });
+
+  test('an error names the invalid byte, also after a valid U+FFFD', () => {
+    expect(() => parseJson(bytes('["\ufffd"', [0xff], ']'))).toThrow(
+      "invalid character 'ÿ' after array element",
+    );
+  });
 });
 
 describe('errors with the messages of Go', () => {
