@@ -116,7 +116,10 @@ scenario('a refused dry run is reviewed and resumes, in every actAs mode', async
     'WouldDelete',
   ]);
   const { errors, conditions } = await statusOf(then, 'ttlpolicy/runs');
-  expect([errors, conditions?.[0]?.message]).toEqual([0, 'nothing is deleted, only said']);
+  expect([errors, conditions?.[0]?.message]).toEqual([
+    0,
+    'nothing is deleted; Events report what would be deleted',
+  ]);
 });
 
 scenario(

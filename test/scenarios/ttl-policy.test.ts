@@ -435,10 +435,10 @@ describe('where it acts', () => {
   scenario('kinds that no policy may delete are refused at admission', async ({ given }) => {
     start(given);
     const refused: [apiVersion: string, kind: string, why: RegExp][] = [
-      ['v1', 'Event', /end by themselves/],
-      ['events.k8s.io/v1', 'Event', /end by themselves/],
-      ['coordination.k8s.io/v1', 'Lease', /elections/],
-      ['lapse.dev/v1alpha1', 'TTLPolicy', /one of our own/],
+      ['v1', 'Event', /expire by themselves/],
+      ['events.k8s.io/v1', 'Event', /expire by themselves/],
+      ['coordination.k8s.io/v1', 'Lease', /leader election/],
+      ['lapse.dev/v1alpha1', 'TTLPolicy', /a kind of Lapse/],
       ['v1', 'Node', /use a ClusterTTLPolicy/],
       ['authorization.k8s.io/v1', 'SubjectAccessReview', /does not support list, watch, delete/],
     ];

@@ -243,7 +243,7 @@ describe('beside the ttl-after-finished controller of Kubernetes', () => {
     const names = ['a', 'b', 'c', 'd'].map((letter) => `beside-${letter}`);
     for (const name of names) await finishedJob(client, name, 3);
     await within(30_000, async () => void (await Promise.all(names.map(isGone))));
-    await dry.says(/somebody else deletes by the same TTLs/);
+    await dry.says(/another controller deletes by the same TTLs/);
     await dry.end('SIGKILL');
   }, 60_000);
 
@@ -262,7 +262,7 @@ describe('beside the ttl-after-finished controller of Kubernetes', () => {
     expect(sumOf(metrics, COUNTED)).toBe(ours.length);
     expect(sumOf(metrics, COUNTED) + others.length).toBe(names.length);
     expect(sumOf(metrics, RIVALS)).toBeLessThanOrEqual(others.length);
-    if (ours.length === 0) await both.says(/somebody else deletes by the same TTLs/);
+    if (ours.length === 0) await both.says(/another controller deletes by the same TTLs/);
     expect(metrics).toContain(NO_FAILED_PASSES);
     expect(both.out).not.toMatch(/"level":"error"|"message":"failed"/);
   }, 60_000);

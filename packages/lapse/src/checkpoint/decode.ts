@@ -82,7 +82,7 @@ function identityProblem(spec: ChunkSpec, expected: ExpectedChunk): string | und
 
 function checksumProblem(is: string, { checksum }: ChunkSpec, expected: ExpectedChunk): string | undefined {
   const should = expected.checksum ?? checksum;
-  if (!should) return 'nobody wrote down its checksum';
+  if (!should) return 'its checksum is missing';
   for (const wanted of [should, checksum ?? should])
     if (is !== wanted) return `its checksum is ${is} instead of ${wanted}`;
   return undefined;

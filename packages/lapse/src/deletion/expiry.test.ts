@@ -162,14 +162,14 @@ describe('computeExpiry', () => {
       finished(Number.NaN),
       lasting(5),
       at(0),
-      not('finish time unknown', 'the time is not a time'),
+      not('finish time unknown', 'the finish time is invalid'),
     ],
     [
       'an infinite TTL gives no deadline',
       finished(0),
       lasting(Number.POSITIVE_INFINITY),
       at(0),
-      not('finish time unknown', 'the time is not a time'),
+      not('finish time unknown', 'the finish time is invalid'),
     ],
   ])('%s', (_rule, finish, ttl, now, expected, tolerance) => {
     expect(computeExpiry(finish, ttl, now, tolerance)).toMatchObject(expected);

@@ -101,7 +101,7 @@ function computeDeadline(because: Basis, now: Instant, tolerance: Millis): Expir
   const { finishedAt } = because;
   const end = endOfBasis(because);
   if (!Number.isFinite(end))
-    return { kind: 'notApplicable', because: 'finish time unknown', note: 'the time is not a time' };
+    return { kind: 'notApplicable', because: 'finish time unknown', note: 'the finish time is invalid' };
   const ahead = millis(Math.max(0, minus(finishedAt, now)));
   if (ahead > tolerance) return { kind: 'held', until: plus(finishedAt, millis(-tolerance)), ahead, because };
   return isDue(end, now)

@@ -79,7 +79,7 @@ export function describeClock(state: ClockState, maxSkew: Millis): string | unde
     case 'unknown':
       return "nothing is deleted while the API server's clock is unknown: no answer has a usable Date header";
     case 'tooFar': {
-      const apart = `the API server's clock is ${(state.offset / 1000).toFixed(0)} s from ours`;
+      const apart = `the API server's clock differs by ${(state.offset / 1000).toFixed(0)} s from the local clock`;
       return `nothing is deleted while ${apart} (limit ${maxSkew / 1000} s)`;
     }
     default:
@@ -96,7 +96,7 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     registry.gauge(name, help).collect(() => [[[], value()]]);
   gauge(
     'lapse_clock_skew_seconds',
-    "The API server's clock minus ours.",
+    "The API server's clock minus the local clock.",
     () => (skew.estimate()?.offset ?? 0) / 1000,
   );
   gauge(

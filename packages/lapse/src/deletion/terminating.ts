@@ -20,5 +20,8 @@ export function computeTerminating({ metadata }: KubeObject, now: Instant): Term
     finalizers.length === 0
       ? 'no finalizer in its metadata keeps it'
       : `kept by the finalizer ${finalizers.join(', ')}`;
-  return { kind: 'stuck', note: `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}` };
+  return {
+    kind: 'stuck',
+    note: `still terminating ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}`,
+  };
 }

@@ -53,7 +53,7 @@ function prepare(captured: KubeObject, index: CapturedIndex, options: PrepareOpt
   const notes =
     target === source ? [] : mentionsOf(object, source).map((path) => `${path} still names ${source}`);
   if (typeOf(object) === '/PersistentVolumeClaim')
-    notes.push('the claim comes back with a new volume; what was in the old one does not');
+    notes.push('the claim is restored with a new, empty volume');
   return { what: describe(object), object, notes, ...(skip === undefined ? {} : { skip }) };
 }
 

@@ -36,12 +36,12 @@ describe('computeSkip', () => {
     ],
     'skips a Secret that was captured without its values': [
       make('v1 Secret', 'a', {}, { annotations: { 'state-snapshotter.deckhouse.io/redacted': 'true' } }),
-      /left out/,
+      /without its values/,
     ],
-    'skips the ConfigMap with the root CA': [make('v1 ConfigMap', 'kube-root-ca.crt'), /its own/],
+    'skips the ConfigMap with the root CA': [make('v1 ConfigMap', 'kube-root-ca.crt'), /in every namespace/],
     'skips a ReplicaSet of a captured Deployment': [
       make('apps/v1 ReplicaSet', 'web-abc', {}, controlledBy('Deployment', 'web', 'deploy')),
-      /^Deployment web makes it again$/,
+      /^Deployment web recreates it$/,
     ],
     'restores a ReplicaSet whose Deployment was not captured': [
       make('apps/v1 ReplicaSet', 'x-1', {}, controlledBy('Deployment', 'x', 'other')),
@@ -49,7 +49,7 @@ describe('computeSkip', () => {
     ],
     'skips a Pod of a captured ReplicaSet': [
       make('v1 Pod', 'p', {}, controlledBy('ReplicaSet', 'web-abc', 'rs')),
-      /makes it again/,
+      /recreates it/,
     ],
     'skips a Pod of a captured Deployment whose ReplicaSet was not captured': [
       make(
@@ -61,7 +61,7 @@ describe('computeSkip', () => {
           labels: { 'pod-template-hash': 'def' },
         },
       ),
-      /^Deployment web makes it again$/,
+      /^Deployment web recreates it$/,
     ],
     'restores a Pod without a controller': [make('v1 Pod', 'p'), undefined],
     'restores a Pod with an owner that is not its controller': [
@@ -75,7 +75,7 @@ describe('computeSkip', () => {
     ],
     'skips a claim that a captured Pod controls': [
       make('v1 PersistentVolumeClaim', 'own-scratch', {}, controlledBy('Pod', 'own', 'pod')),
-      /Pod own makes it again/,
+      /Pod own recreates it/,
     ],
     'restores a Secret that a captured owner controls, because its content may not exist elsewhere': [
       make('v1 Secret', 'a', {}, controlledBy('Deployment', 'web', 'deploy')),
@@ -98,8 +98,8 @@ describe('computeSkip', () => {
       make('discovery.k8s.io/v1 EndpointSlice', 'x'),
       undefined,
     ],
-    'skips an Event': [make('events.k8s.io/v1 Event', 'x'), /not applied/],
-    'skips a Lease': [make('coordination.k8s.io/v1 Lease', 'x'), /holds/],
+    'skips an Event': [make('events.k8s.io/v1 Event', 'x'), /not restored/],
+    'skips a Lease': [make('coordination.k8s.io/v1 Lease', 'x'), /current holder/],
     'skips a request': [make('storage.deckhouse.io/v1alpha1 VolumeCaptureRequest', 'x'), /carried out once/],
     'skips a VolumeSnapshot': [make('snapshot.storage.k8s.io/v1 VolumeSnapshot', 'x'), /another/],
     'skips a completed Job': [make('batch/v1 Job', 'x', ended('Complete')), /--include-finished/],

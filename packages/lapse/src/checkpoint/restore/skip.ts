@@ -50,9 +50,9 @@ const MADE_BY_CONTROLLERS = new Set([
 
 /** Kinds that are never restored, with the reason. */
 const NEVER: Readonly<Record<string, string>> = {
-  '/Event': 'what happened is not applied again',
-  'events.k8s.io/Event': 'what happened is not applied again',
-  'coordination.k8s.io/Lease': 'it belongs to whoever holds it now',
+  '/Event': 'Events are not restored',
+  'events.k8s.io/Event': 'Events are not restored',
+  'coordination.k8s.io/Lease': 'Leases belong to their current holder',
   'apps/ControllerRevision': 'its controller writes its own history',
   'storage.k8s.io/CSIStorageCapacity': 'the storage driver publishes it',
   'snapshot.storage.k8s.io/VolumeSnapshot': 'applied again it would take another snapshot',
@@ -80,13 +80,13 @@ function ownedReason(object: KubeObject, type: string, captured: Captured): stri
   if (!MADE_BY_CONTROLLERS.has(type)) return undefined;
   const owner = controllerOf(object);
   if (owner === undefined) return undefined;
-  if (captured.uids.has(owner.uid)) return `${owner.kind} ${owner.name} makes it again`;
+  if (captured.uids.has(owner.uid)) return `${owner.kind} ${owner.name} recreates it`;
   // The ReplicaSet between a Pod and its Deployment may be missing in the checkpoint.
   const hash = object.metadata.labels?.['pod-template-hash'];
   if (type !== '/Pod' || owner.kind !== 'ReplicaSet' || hash === undefined) return undefined;
   const deployment = owner.name.endsWith(`-${hash}`) ? owner.name.slice(0, -hash.length - 1) : '';
   return captured.names.has(`apps/Deployment ${deployment}`)
-    ? `Deployment ${deployment} makes it again`
+    ? `Deployment ${deployment} recreates it`
     : undefined;
 }
 
@@ -103,7 +103,7 @@ function kindReason(object: KubeObject, type: string, captured: Captured): strin
     case '/Secret':
       return secretReason(object);
     case '/ConfigMap':
-      return name === 'kube-root-ca.crt' ? 'every namespace is given its own' : undefined;
+      return name === 'kube-root-ca.crt' ? 'Kubernetes creates it in every namespace' : undefined;
     case '/Service':
       return name === 'kubernetes' && namespace === 'default' ? 'the API server makes it' : undefined;
     case '/Endpoints':
@@ -122,7 +122,7 @@ function secretReason({ type, metadata }: KubeObject): string | undefined {
     return 'a token is good for one account of one cluster; a new one is made on demand';
   return metadata.annotations?.[ANNOTATION_REDACTED] === undefined
     ? undefined
-    : 'its values were left out when it was captured; write it anew';
+    : 'it was captured without its values; create it again';
 }
 
 function finished(object: KubeObject, type: string, { includeFinished }: SkipOptions): string | undefined {

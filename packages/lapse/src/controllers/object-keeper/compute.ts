@@ -50,13 +50,13 @@ export function computeRule({ spec = {} }: ObjectKeeper): Rule {
     if (checkPathSegment(part).length > 0)
       return invalid(
         KeeperReason.MissingFollowObjectRef,
-        `spec.followObjectRef: nothing can be called ${JSON.stringify(part)}`,
+        `spec.followObjectRef: ${JSON.stringify(part)} is not a valid name`,
       );
   const parsed = parseApiVersion(ref.apiVersion);
   if (parsed === undefined || parsed.version === '')
     return invalid(
       KeeperReason.InvalidAPIVersion,
-      `spec.followObjectRef.apiVersion ${ref.apiVersion} is none`,
+      `spec.followObjectRef.apiVersion ${ref.apiVersion} is invalid`,
     );
   return { kind: 'follow', ref, ...parsed, ...(length === undefined ? {} : { after: length }) };
 }

@@ -111,13 +111,13 @@ class Followeds {
     if (!this.#resources.has(resourceText(served)))
       return unclear(
         KeeperReason.LookupRefused,
-        `objectKeeper.follow does not name ${resourceText(served)}: there is no right to look at it`,
+        `Lapse may not read ${resourceText(served)}; add it to objectKeeper.follow`,
       );
     const isThere = (await this.#uidsOf(served)).has(ref.uid);
     const end = isThere ? endOf(ref.uid) : now;
     if (end === undefined) return { followed: { kind: 'exists' }, since: now };
     if (await this.#isDefinedAnew(served, keeper)) {
-      const message = `${ref.kind} was defined anew after this keeper was made: whether ${ref.name} is gone for good is for a person to say`;
+      const message = `the CRD of ${ref.kind} was recreated after this keeper was created; delete the keeper if ${ref.name} is gone`;
       return unclear(KeeperReason.KindRecreated, message);
     }
     const why = isThere ? 'it ends then' : `${ref.kind} ${ref.name} does not exist any more`;

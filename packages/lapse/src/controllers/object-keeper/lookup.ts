@@ -45,7 +45,7 @@ export async function lookup(
   }
   if (served.namespaced && ref.namespace === '') {
     pass.dynamic.declare([]);
-    const message = `${ref.kind} lives in namespaces, and spec.followObjectRef names none`;
+    const message = `${ref.kind} is namespaced; set spec.followObjectRef.namespace`;
     return { followed: unclear(KeeperReason.LookupRefused, message), blind: true };
   }
   const kind = metadataOf(served);
@@ -134,7 +134,7 @@ async function confirmGone(question: Question, definitions: Definitions): Promis
   if (isYounger(definition, keeper, definitions))
     return unclear(
       KeeperReason.KindRecreated,
-      `${kind.kind} was defined anew at ${definition.metadata.creationTimestamp}, after this keeper was made: whether the object is gone for good is for a person to say, by deleting the keeper`,
+      `the CRD of ${kind.kind} was recreated at ${definition.metadata.creationTimestamp}, after this keeper was created; delete the keeper if the object is gone`,
     );
   return gone;
 }

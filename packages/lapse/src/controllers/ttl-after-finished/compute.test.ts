@@ -224,7 +224,7 @@ describe('the notice', () => {
     [
       'reports a finish far in the future',
       job({ ttl: 9, finishedAt: time(3600) }),
-      'finished 3600 s in the future, too far to be believed yet; do the clocks agree?',
+      'finished 3600 s in the future, too far ahead, not trusted yet; do the clocks agree?',
     ],
     [
       'reports a finish without time',
@@ -250,7 +250,10 @@ describe('an object that Lapse deleted and that is still terminating', () => {
       'is reported with its finalizers after ten minutes',
       deleted(['x/y', 'z']),
       600,
-      { kind: 'stuck', note: 'still there 10 minutes after it was deleted: kept by the finalizer x/y, z' },
+      {
+        kind: 'stuck',
+        note: 'still terminating 10 minutes after it was deleted: kept by the finalizer x/y, z',
+      },
     ],
     [
       'is reported without finalizers after ten minutes',
@@ -258,7 +261,7 @@ describe('an object that Lapse deleted and that is still terminating', () => {
       9999,
       {
         kind: 'stuck',
-        note: 'still there 10 minutes after it was deleted: no finalizer in its metadata keeps it',
+        note: 'still terminating 10 minutes after it was deleted: no finalizer in its metadata keeps it',
       },
     ],
   ])('%s', (_name, object, now, expected) => expect(computeTerminating(object, at(now))).toEqual(expected));

@@ -60,7 +60,7 @@ export function computeNotice(verdict: Verdict): Notice | undefined {
     return undefined;
   }
   if (verdict.kind === 'expired' || verdict.ahead <= MAX_UNREPORTED_AHEAD) return undefined;
-  const held = verdict.kind === 'held' ? 'too far to be believed yet' : 'the TTL counts from there';
+  const held = verdict.kind === 'held' ? 'too far ahead, not trusted yet' : 'the TTL counts from there';
   const note = `finished ${(verdict.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
   return { reason: 'FinishInFuture', note, because: 'finish in the future' };
 }

@@ -35,7 +35,7 @@ const SCHEMA: JsonObject = {
       minimum: 1,
       maximum: 1000,
       default: 32,
-      description: 'Objects looked at, and so deletions under way, at once; per kind.',
+      description: 'Maximum number of concurrent reconciles, and thus of concurrent deletions; per kind.',
     },
     jobPropagation: {
       type: 'string',
@@ -134,7 +134,7 @@ export const ttlAfterFinishedFamily: Family = {
     if (services.isEnabled(JOBS_GATE)) {
       services.log.info(
         {},
-        'Jobs end by their TTL here; kube-controller-manager does the same unless it is told not to',
+        'deleting Jobs by their TTL; kube-controller-manager also does so unless its ttl-after-finished-controller is disabled',
       );
       add(jobs, { propagation: section.jobPropagation, deletionEvents: section.jobDeletionEvents });
     }

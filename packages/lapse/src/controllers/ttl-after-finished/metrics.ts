@@ -36,7 +36,7 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
   return {
     ...metrics,
     competing: registry
-      .counter('lapse_ttl_rival_deletions_total', 'Objects deleted at their deadline by somebody else.', [
+      .counter('lapse_ttl_rival_deletions_total', 'Objects that another client deleted at their deadline.', [
         'kind',
       ])
       .with(kind),

@@ -233,7 +233,7 @@ describe('warning Events', () => {
       expect(k.events).toEqual([]);
       await k.pass(3600);
       expect(k.events).toEqual([
-        'stuck StuckTerminating: still there 10 minutes after it was deleted: kept by the finalizer example.com/hold',
+        'stuck StuckTerminating: still terminating 10 minutes after it was deleted: kept by the finalizer example.com/hold',
       ]);
       expect(k.asked()).toEqual(['DELETE stuck']);
       await k.patch('stuck', { metadata: { finalizers: null } });
@@ -298,7 +298,7 @@ test(
     }
     await k.pass(1);
     expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(5);
-    expect(k.said.filter((line) => line.startsWith('warn somebody else deletes'))).toHaveLength(1);
+    expect(k.said.filter((line) => line.startsWith('warn another controller deletes'))).toHaveLength(1);
   }),
 );
 

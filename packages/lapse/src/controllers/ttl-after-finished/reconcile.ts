@@ -187,7 +187,7 @@ export function createReconcile<T extends KubeObject>(
     if (metrics.competing.value !== WARN_AFTER_DELETIONS) return;
     pass.log.warn(
       { kind: kind.kind, deletions: metrics.competing.value },
-      'somebody else deletes by the same TTLs: kube-controller-manager, unless its ttl-after-finished-controller is off; dry run and the extension promise hold only for our own deletions',
+      'another controller deletes by the same TTLs, probably kube-controller-manager; disable its ttl-after-finished-controller. Dry run and extensions only apply to deletions by Lapse',
     );
   }
 

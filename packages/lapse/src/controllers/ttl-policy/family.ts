@@ -28,7 +28,7 @@ const SCHEMA: JsonObject = {
       minimum: 1,
       maximum: 1000,
       default: 32,
-      description: 'Objects looked at, and so deletions under way, at once.',
+      description: 'Maximum number of concurrent reconciles, and thus of concurrent deletions.',
     },
     deletionEvents: {
       type: 'boolean',

@@ -22,8 +22,8 @@ export function computeRefusedKind({ target }: CompiledPolicy): Refusal | undefi
   const id = `${group}/${kind}`;
   const refuse = (why: string): Refusal => ({
     reason: 'KindRefused',
-    message: `${kind} objects cannot be ended by a policy: ${why}`,
+    message: `a policy cannot delete ${kind} objects: ${why}`,
   });
-  if (TOO_BUSY.has(id)) return refuse('they end by themselves, or keep elections going');
-  return OUR_GROUPS.has(group) || OUR_KINDS.has(id) ? refuse('the kind is one of our own') : undefined;
+  if (TOO_BUSY.has(id)) return refuse('they expire by themselves or are used for leader election');
+  return OUR_GROUPS.has(group) || OUR_KINDS.has(id) ? refuse('it is a kind of Lapse') : undefined;
 }

@@ -61,7 +61,7 @@ type Ready = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
 
 const WORDS: Readonly<Record<PolicyMode, string>> = {
   Enforce: 'objects are deleted when they are due',
-  DryRun: 'nothing is deleted, only said',
+  DryRun: 'nothing is deleted; Events report what would be deleted',
   Paused: 'nothing is deleted',
 };
 
