@@ -16,7 +16,13 @@ export interface FuzzInputReport {
   readonly megabytes: number;
 }
 
-function memoryInUse(): number {
+/** Node frees the buffers of synchronous calls only in a turn of the event loop. */
+const freeBuffers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Collected buffers are freed in a turn after the first collection. */
+async function memoryInUse(): Promise<number> {
+  globalThis.gc?.();
+  await freeBuffers();
   globalThis.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
@@ -34,8 +40,7 @@ export async function fuzzTarget(target: FuzzTarget, seed: number, count: number
   const crashes: string[] = [];
   let [longest, slowest, before, highest] = [0, 0, 0, 0];
   for (let i = 0; i < count; i++) {
-    // Node frees the buffers of synchronous calls only in a turn of the event loop.
-    if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (i % 20 === 0) await freeBuffers();
     const own = seed + i;
     try {
       const millis = bestMillis(() => target.run(seededRandom(own)));
@@ -44,7 +49,7 @@ export async function fuzzTarget(target: FuzzTarget, seed: number, count: number
       crashes.push(`seed ${own}: ${(error as Error).stack ?? String(error)}`);
     }
     if (i % (count / 10) !== 0) continue;
-    const inUse = memoryInUse();
+    const inUse = await memoryInUse();
     if (i <= count / 10) before = inUse;
     highest = Math.max(highest, inUse);
   }
