@@ -39,7 +39,7 @@ export type Actor =
       readonly impersonates: boolean;
       readonly account?: string;
     }
-  | { readonly kind: 'nobody'; readonly reason: 'Forbidden' | 'AuthorExpired'; readonly why: string };
+  | { readonly kind: 'noActor'; readonly reason: 'Forbidden' | 'AuthorExpired'; readonly why: string };
 
 export type Acting = Extract<Actor, { kind: 'actor' }>;
 
@@ -75,19 +75,18 @@ export const signedOf = ({ metadata: { namespace, name = '' }, spec }: Cleaner):
   asked: spec as unknown as Json,
 });
 
-/** How long a positive access review is reused for reads. Deletes always request a new review. */
+/** How long a positive access review is reused. A decision to delete always requests new reviews. */
 const BELIEVED: Millis = seconds(30);
 const MOST_BELIEVED = 10_000;
 
-/** Whether a Cleaner with this account (or without one) has a verified author. */
-export function computeStanding(
+/** Whether a Cleaner with this account (or without one) has an actor: its author, an account, or Lapse itself. */
+export function hasActor(
   { actAs, defaultAccount, requireAuthor }: Pick<ActorServices, 'actAs' | 'defaultAccount' | 'requireAuthor'>,
   account: string | undefined,
   hasAuthor: boolean,
-): 'somebody' | 'nobody' {
-  if (actAs !== 'author' || hasAuthor) return 'somebody';
-  if (account) return requireAuthor ? 'nobody' : 'somebody';
-  return defaultAccount ? 'somebody' : 'nobody';
+): boolean {
+  if (actAs !== 'author' || hasAuthor) return true;
+  return account ? !requireAuthor : Boolean(defaultAccount);
 }
 
 export class Actors {
@@ -113,11 +112,10 @@ export class Actors {
     const asks = actAs === 'author';
     const proof = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
     const author = proof?.kind === 'author' ? proof.subject : undefined;
-    const standing = computeStanding(this.#services, account, author !== undefined);
-    if (standing === 'nobody')
+    if (!hasActor(this.#services, account, author !== undefined))
       return proof?.kind === 'expired'
-        ? { kind: 'nobody', reason: 'AuthorExpired', why: describeExpired(proof, cleaner) }
-        : { kind: 'nobody', reason: 'Forbidden', why: describeUnknown(cleaner) };
+        ? { kind: 'noActor', reason: 'AuthorExpired', why: describeExpired(proof, cleaner) }
+        : { kind: 'noActor', reason: 'Forbidden', why: describeUnknown(cleaner) };
     if (name) return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
     if (author === undefined) return { kind: 'actor', client: acting, impersonates: false };
     const client = this.#services.impersonateAuthor?.(author);
@@ -230,7 +228,7 @@ export class Actors {
 
   #asAccount(who: Account, author: Subject | undefined): Actor {
     if (!isImpersonationAllowed(this.#services.impersonation, who))
-      return { kind: 'nobody', reason: 'Forbidden', why: describeImpersonationOff(who, 'cleaner') };
+      return { kind: 'noActor', reason: 'Forbidden', why: describeImpersonationOff(who, 'cleaner') };
     return {
       kind: 'actor',
       client: this.#services.impersonate(who),

@@ -82,7 +82,7 @@ export class Deletion {
         HOLD,
       );
     const actor = await actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
-    if (actor.kind === 'nobody') return this.#stuck(actor.reason, actor.why);
+    if (actor.kind === 'noActor') return this.#stuck(actor.reason, actor.why);
     if (authorOf(actor) !== this.#record.author)
       return this.#discard('author changed', 'the Cleaner has another author now');
     this.#actor = actor;

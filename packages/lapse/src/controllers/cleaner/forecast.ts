@@ -14,7 +14,7 @@ import {
   type Statement,
   Unreadable,
 } from '../forecaster.ts';
-import { computeStanding } from './actor.ts';
+import { hasActor } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
 import {
@@ -137,7 +137,7 @@ function settle(
 function missingRights({ cleaner, forecastContext, rules }: Around, meaning: Meaning): Finding | undefined {
   const { actAs } = forecastContext;
   const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
-  if (computeStanding({ ...rules, actAs }, meaning.account, isSigned) === 'nobody')
+  if (!hasActor({ ...rules, actAs }, meaning.account, isSigned))
     return { kind: 'held', because: describeUnknown(cleaner) };
   const { status, metadata } = cleaner;
   const ready = readyOf(cleaner);

@@ -80,7 +80,7 @@ export const cleanerCheck = (options: OwnRightsOptions, actors: Actors): ObjectC
     const { resolved } = sortKinds(await options.client.discovery.all(), meaning.targets);
     const author = await checkAuthor(async () => {
       const actor = await actors.of(cleaner);
-      return actor.kind === 'nobody' ? actor.why : undefined;
+      return actor.kind === 'noActor' ? actor.why : undefined;
     });
     const { namespace = '' } = cleaner.metadata;
     return [...lackOf(await missingOfLapse(meaning, resolved, namespace, options, review)), ...author];

@@ -121,7 +121,7 @@ function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
 async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
   const { pass, context, cleaner } = reporter;
   const actor = await context.actors.of(cleaner);
-  if (actor.kind === 'nobody') {
+  if (actor.kind === 'noActor') {
     watchNothing(pass, context);
     return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
       reason: actor.reason,
