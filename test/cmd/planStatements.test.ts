@@ -222,7 +222,7 @@ describe('what is said', () => {
     'object-keeper: ObjectKeeper foreign held: Lapse may not read configmaps',
     'object-keeper: ObjectKeeper nonsense held: spec.ttl',
     'volume-capture: VolumeCaptureRequest ns/pending stays: it has not ended: the snapshot of claim ns/data is not there yet',
-    'volume-restore: VolumeRestoreRequest ns/pending stays: it has not ended: VolumeSnapshotContent s as claim ns/data is not bound yet; nobody seems to serve it',
+    'volume-restore: VolumeRestoreRequest ns/pending stays: it has not ended: VolumeSnapshotContent s as claim ns/data is not bound yet; no provisioner responds',
     'request-ttl: VolumeCaptureRequest ns/pending stays: it has not ended: there is no Ready condition',
     'storage-pool: ReplicatedStoragePool pool changes: node sick is not Ready and leaves the list',
   ])('%s', (start) => {

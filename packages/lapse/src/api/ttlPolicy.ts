@@ -141,7 +141,7 @@ const FIELDS: JsonObject = {
       kind: { type: 'string', maxLength: 63, pattern: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$' },
     },
   },
-  selector: selector('Which objects; all of them unless told.'),
+  selector: selector('Which objects. Default: all.'),
   finishedAt: {
     ...EXPRESSION,
     description:
@@ -195,7 +195,7 @@ const FIELDS: JsonObject = {
 };
 
 const CLUSTER_FIELDS: JsonObject = {
-  namespaceSelector: selector('Namespaces whose objects are meant; all of them unless told.'),
+  namespaceSelector: selector('Namespaces of the objects. Default: all.'),
   excludedNamespaces: {
     type: 'array',
     maxItems: 64,

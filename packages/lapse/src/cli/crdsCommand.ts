@@ -25,8 +25,8 @@ Examples:
   lapse crds --apply --controllers=*,storage-pool
   lapse crds -o json > definitions.json
 
---apply leaves a definition alone that is not labelled as ours. kubectl does not:
-applied by it, what is printed here takes over somebody else's of the same name.`;
+--apply does not change a CRD that is not labelled as part of Lapse.
+kubectl apply replaces a CRD of the same name that another owner installed.`;
 
 export function crdsCommand(): Command {
   return new Command('crds')
@@ -77,7 +77,7 @@ async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[])
     for (const { crd } of kinds) {
       const name = crd.metadata.name!;
       process.stdout.write(
-        `${name} ${foreign.includes(name) ? "is somebody else's, left alone" : 'applied'}\n`,
+        `${name} ${foreign.includes(name) ? "belongs to another owner, not changed" : 'applied'}\n`,
       );
     }
   } finally {

@@ -138,13 +138,13 @@ export class LeaseElector implements Elector {
     const { client, clock, lease, identity } = this.#options;
     const record = await client.get(Lease, lease, this.#request);
     if (record === undefined)
-      return (await this.#take(undefined)) ?? this.#unknown('made by somebody else just now');
+      return (await this.#take(undefined)) ?? this.#unknown('created by another client just now');
     const claim = computeClaim(record.spec ?? {}, identity, this.#observed, clock.elapsed());
     if (claim.kind === 'wait') {
       this.#observed = claim.observed;
       return { kind: 'theirs', holder: claim.observed.holder, left: claim.left };
     }
-    return (await this.#take(record)) ?? this.#unknown('changed by somebody else just now');
+    return (await this.#take(record)) ?? this.#unknown('changed by another client just now');
   }
 
   /** Writes the Lease with this process as holder, with its resourceVersion. Undefined if another candidate was faster. */

@@ -80,7 +80,7 @@ test('CRDs that are missing, foreign, or of another version of Lapse are reporte
     },
   });
   expect(said('kinds')).toEqual([
-    expect.stringMatching(/^warning cleaners.cleaner.vtex.dev: is somebody else's definition \(vtex\)/),
+    expect.stringMatching(/^warning cleaners.cleaner.vtex.dev: is a CRD of another owner \(vtex\)/),
     expect.stringMatching(/^warning clusterttlpolicies.lapse.dev: is of another version of lapse/),
     'problem ttlpolicies.lapse.dev: is not defined',
   ]);

@@ -36,7 +36,7 @@ async function examineKind(client: Client, kind: CustomKind, apply?: string): Pr
   if (!isOurs(there))
     return say(
       isServed ? 'warning' : 'problem',
-      `is somebody else's definition (${ownerOf(there)})${isServed ? '' : `, and does not serve ${version}`}; it is never changed by us`,
+      `is a CRD of another owner (${ownerOf(there)})${isServed ? '' : `, and does not serve ${version}`}; Lapse does not change it`,
       'keep it if its owner is meant to act here, and leave our controller of it off',
     );
   if (!isServed) return say('problem', `does not serve ${version}`, apply);

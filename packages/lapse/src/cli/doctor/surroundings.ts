@@ -91,7 +91,7 @@ async function examineHook({ client }: DoctorContext, of: KubeObject, hook: Json
   // A part of the path is secret.
   if (typeof url === 'string')
     return { check, level: 'note', about, message: `calls ${originOf(url)}: not checked` };
-  if (!isObject(service)) return { check, level: 'problem', about, message: 'calls nobody' };
+  if (!isObject(service)) return { check, level: 'problem', about, message: 'has neither service nor url' };
   const { namespace = '', name = '' } = service as { namespace?: string; name?: string };
   if (typeof caBundle !== 'string' || caBundle === '')
     return { check, level: 'problem', about, message: `has no caBundle${refuses}` };

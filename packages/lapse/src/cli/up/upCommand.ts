@@ -60,7 +60,7 @@ const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.te
 
 export function upCommand(): Command {
   const command = withServerFlags(new Command('up'))
-    .description('a cluster-shaped thing in one process: API server, controllers, stand-ins, examples')
+    .description('a local Kubernetes API server with all controllers, and examples')
     .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
     .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
     .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')

@@ -34,7 +34,7 @@ export const storagePool: Family = {
   flags: {
     'agent-namespace': {
       field: 'storagePool.agentNamespace',
-      description: 'where the storage agents run; the namespace of this process unless told',
+      description: 'namespace of the storage agents (default: the namespace of this process)',
     },
   },
   create(services, { storagePool: { agentNamespace } = {} }) {

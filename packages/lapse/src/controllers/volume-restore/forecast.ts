@@ -51,6 +51,6 @@ async function statementOnWork(
   if (isFailure(state)) return stays(`it ends as failed (${state.reason}): ${state.message}`);
   const what = `${source.kind} ${source.name} as claim ${target.namespace}/${target.name}`;
   if (state.kind === 'bound') return stays(`it ends as completed: ${what} is bound`);
-  const unservedNote = isUnserved(request, now) ? '; nobody seems to serve it' : '';
+  const unservedNote = isUnserved(request, now) ? '; no provisioner responds' : '';
   return stays(`it has not ended: ${what} is not bound yet${unservedNote}`);
 }
