@@ -77,7 +77,7 @@ async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[])
     for (const { crd } of kinds) {
       const name = crd.metadata.name!;
       process.stdout.write(
-        `${name} ${foreign.includes(name) ? "belongs to another owner, not changed" : 'applied'}\n`,
+        `${name} ${foreign.includes(name) ? 'belongs to another owner, not changed' : 'applied'}\n`,
       );
     }
   } finally {

@@ -48,7 +48,15 @@ export const examineTtlController: Examination = async ({ client, selected, cloc
   if (commands.length > 0)
     return commands.every(isHandedOver)
       ? [{ check, level: 'ok', about, message: 'leaves finished Jobs to us' }]
-      : [{ check, level: 'warning', about, message: `${message}: both controllers delete these objects`, hint }];
+      : [
+          {
+            check,
+            level: 'warning',
+            about,
+            message: `${message}: both controllers delete these objects`,
+            hint,
+          },
+        ];
   const leases = await listIfAllowed(client, Lease, 'kube-system');
   if (leases === undefined) return [note(about, `could not be seen; if it runs, ${message}`)];
   const runs = leases.some((lease) => lease.metadata.name === about && isHeld(lease, clock.now()));
