@@ -4,22 +4,25 @@ import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import type { Propagation } from '@lapse/kube/client/delete';
+import type { DeleteAnswer, Propagation } from '@lapse/kube/client/delete';
 import type { Pass } from '@lapse/runtime/pass';
 import type { Budget } from './budget.ts';
+import { objectId } from './ownDeletions.ts';
 
-export type Decision<Verdict> =
-  | { readonly kind: 'delete'; readonly since: Instant }
+export type Decision<Verdict, Reason = unknown> =
+  | { readonly kind: 'delete'; readonly since: Instant; readonly because?: Reason }
   | { readonly kind: 'keep'; readonly verdict: Verdict };
 
-export interface DeletionTarget<T extends KubeObject, Verdict> {
+export interface DeletionTarget<T extends KubeObject, Verdict, Reason = unknown> {
   readonly kind: Kind<T>;
   /** The object that the decision was made on, with its uid and resourceVersion. */
   readonly object: T;
   /** Its deadline. */
   readonly since: Instant;
+  /** Why it is deleted. */
+  readonly because?: Reason;
   /** Makes the same decision on a newer state of the object. Pure. */
-  readonly decide: (live: T, now: Instant) => Decision<Verdict>;
+  readonly decide: (live: T, now: Instant) => Decision<Verdict, Reason>;
   readonly propagation?: Propagation;
   readonly gracePeriodSeconds?: number;
   /** Dry run for this object. If the whole process runs dry, this has no effect. */
@@ -37,17 +40,39 @@ export const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolea
 
 export const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
 
+export const idOf = ({ kind, object }: { readonly kind: Kind; readonly object: KubeObject }): string =>
+  objectId(kind, keyOf(object));
+
 export const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
   `${uidOf(object)}@${since}`;
 
 /** Whether the cache still has the object; undefined if the reconcile cannot determine it. */
-export function presenceOf<T extends KubeObject, V>(
+export function presenceOf<T extends KubeObject, V, R>(
   { cache, key }: Pass,
-  { kind, object, isThere }: DeletionTarget<T, V>,
+  { kind, object, isThere }: DeletionTarget<T, V, R>,
 ): (() => boolean) | undefined {
   if (isThere !== undefined) return isThere;
   const { name, namespace } = keyOf(object);
   if (name !== key.name || namespace !== key.namespace) return undefined;
   const uid = uidOf(object);
   return () => cache.get(kind, key)?.metadata.uid === uid;
+}
+
+/** One DELETE with the uid and the resourceVersion of the object as preconditions. */
+export function sendDelete<T extends KubeObject, V, R>(
+  pass: Pass,
+  target: DeletionTarget<T, V, R>,
+  object: T,
+): Promise<DeleteAnswer<T>> {
+  const { kind, propagation, gracePeriodSeconds, client = pass.client } = target;
+  const { uid, resourceVersion } = object.metadata;
+  if (!uid || !resourceVersion)
+    throw new Error('an object without uid and resourceVersion cannot be deleted safely');
+  return client.delete(kind, keyOf(object), {
+    ifUid: uid,
+    ifVersion: resourceVersion,
+    ...(propagation === undefined ? {} : { propagation }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(isDry(pass, target) ? { dryRun: true } : {}),
+  });
 }

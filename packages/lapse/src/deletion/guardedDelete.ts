@@ -4,7 +4,7 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
-import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
+import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
@@ -12,12 +12,15 @@ import type { Client } from '@lapse/kube/client/client';
 import type { DeleteAnswer } from '@lapse/kube/client/delete';
 import type { Pass } from '@lapse/runtime/pass';
 import { BoundedSet } from './boundedSet.ts';
-import { type Budget, claimAll } from './budget.ts';
-import type { Deletion, HeldBecause } from './deletion.ts';
+import type { Budget } from './budget.ts';
+import type { Deletion } from './deletion.ts';
+import { DeletionCounter, regarding } from './deletionCounter.ts';
+import { DeletionHold } from './deletionHold.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
-import { type DeletionTarget, dryKey, isDry, presenceOf, uidOf } from './deletionTarget.ts';
-import { type ClockState, describeClock, type SkewGuard } from './skewGuard.ts';
-import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
+import { type DeletionTarget, dryKey, idOf, isDry, presenceOf, sendDelete, uidOf } from './deletionTarget.ts';
+import { OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import type { SkewGuard } from './skewGuard.ts';
+import { isCutOff, isUnanswered, mayHaveActed } from './unanswered.ts';
 
 export type { Decision, DeletionTarget } from './deletionTarget.ts';
 export { mayHaveActed } from './unanswered.ts';
@@ -42,48 +45,55 @@ export interface GuardedDeletesOptions {
 const ROUNDS = 3;
 /** After this many contended reconciles in a row, an Event is emitted. */
 const CONTENDED_AFTER = 20;
-const HOLD: Millis = seconds(30);
 const MOST_REMEMBERED = 100_000;
 
 /** The input of the next round. */
-type Next<T extends KubeObject> = { readonly kind: 'next'; readonly object: T; readonly since: Instant };
+interface Next<T extends KubeObject, Reason> {
+  readonly kind: 'next';
+  readonly object: T;
+  readonly since: Instant;
+  readonly because: Reason;
+}
 
-export class GuardedDeletes {
+/** What an Expirer shares with its GuardedDeletes. */
+export interface DeletionRecords<Reason> {
+  readonly own: OwnDeletions<Reason>;
+  readonly counter: DeletionCounter<Reason>;
+}
+
+export class GuardedDeletes<Reason = unknown> {
   readonly #options: GuardedDeletesOptions;
-  readonly #unanswered = new Unanswered(MOST_REMEMBERED);
+  readonly #own: OwnDeletions<Reason>;
+  readonly #counter: DeletionCounter<Reason>;
   /** Objects whose dry-run Event was emitted. */
   readonly #dryRunReported = new BoundedSet(MOST_REMEMBERED);
-  /** The clock state that was reported last. */
-  #holding: ClockState['kind'] = 'good';
+  readonly #hold: DeletionHold;
 
-  constructor(options: GuardedDeletesOptions) {
+  constructor(options: GuardedDeletesOptions, records?: DeletionRecords<Reason>) {
     this.#options = options;
+    this.#hold = new DeletionHold(options);
+    this.#own = records?.own ?? new OwnDeletions({ remembersAccepted: false });
+    this.#counter = records?.counter ?? new DeletionCounter(options);
   }
 
   async delete<T extends KubeObject, Verdict>(
     pass: Pass,
-    target: DeletionTarget<T, Verdict>,
+    target: DeletionTarget<T, Verdict, Reason>,
   ): Promise<Deletion<Verdict>> {
     const { metrics, clock } = this.#options;
     const uid = uidOf(target.object);
     if (!isDry(pass, target)) metrics.due(uid, clock.now());
-    const deletion = (await this.#held(pass, target)) ?? (await this.#attempt(pass, target));
+    const deletion = (await this.#hold.check(pass, target)) ?? (await this.#attempt(pass, target));
+    // The counter counts accepted deletions.
+    if (deletion.kind === 'deleted' || deletion.kind === 'terminating') return deletion;
     metrics.outcome(deletion.kind);
     switch (deletion.kind) {
-      case 'deleted':
-        metrics.lag.observe(deletion.lag / 1000);
-        metrics.done(uid);
-        break;
-      case 'terminating':
-        metrics.lag.observe(deletion.lag / 1000);
-        metrics.terminating(uid, presenceOf(pass, target));
-        break;
       case 'gone':
       case 'kept':
         metrics.done(uid);
         break;
       case 'contended':
-        this.#reportContended(pass, target.object);
+        this.#reportContended(pass, target);
         break;
       case 'held':
         if (!isDry(pass, target)) metrics.due(uid, deletion.until);
@@ -97,62 +107,42 @@ export class GuardedDeletes {
     return deletion;
   }
 
-  /** Holds the deletion if the clocks are not trusted or a budget is exhausted; otherwise undefined. */
-  async #held<T extends KubeObject, V>(
+  async #attempt<T extends KubeObject, V>(
     pass: Pass,
-    target: DeletionTarget<T, V>,
-  ): Promise<Deletion<V> | undefined> {
-    const clocks = await this.#options.guard.check();
-    if (clocks.kind !== 'good') return this.#hold(pass, target.object, clocks);
-    this.#holding = 'good';
-    if (isDry(pass, target)) return undefined;
-    const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), pass.now);
-    return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
-  }
-
-  /** Reports once per hold and cause, on the first affected object. The metrics show how long the hold lasts. */
-  #hold(pass: Pass, object: KubeObject, clocks: Exclude<ClockState, { kind: 'good' }>): Deletion<never> {
-    const because: HeldBecause = clocks.kind === 'unknown' ? 'clock unknown' : 'clock skew';
-    if (this.#holding !== clocks.kind) {
-      this.#holding = clocks.kind;
-      const note = describeClock(clocks, this.#options.guard.maxSkew)!;
-      pass.event(object, { type: 'Warning', reason: 'DeletionHeld', action: 'Delete', note });
-      pass.log.warn({ because: note }, 'deletions are held');
-    }
-    return { kind: 'held', until: plus(pass.now, HOLD), because };
-  }
-
-  async #attempt<T extends KubeObject, V>(pass: Pass, target: DeletionTarget<T, V>): Promise<Deletion<V>> {
+    target: DeletionTarget<T, V, Reason>,
+  ): Promise<Deletion<V>> {
     if (isDry(pass, target) && this.#dryRunReported.has(dryKey(target)))
       return { kind: 'wouldDelete', lag: this.#lag(target.since) };
-    let { object, since } = target;
+    const { object, since, because } = target;
+    let at: Next<T, Reason> = { kind: 'next', object, since, because: because as Reason };
     if (this.#options.rereadFirst === true) {
-      const read = await this.#reread(pass, target, object);
+      const read = await this.#reread(pass, target, at);
       if (read.kind !== 'next') return read;
-      ({ object, since } = read);
+      at = read;
     }
     for (let round = 1; round <= ROUNDS; round++) {
-      const result = await this.#round(pass, target, { kind: 'next', object, since }, round === ROUNDS);
+      const result = await this.#round(pass, target, at, round === ROUNDS);
       if (result.kind !== 'next') return result;
-      ({ object, since } = result);
+      at = result;
     }
     return { kind: 'contended' };
   }
 
   async #round<T extends KubeObject, V>(
     pass: Pass,
-    target: DeletionTarget<T, V>,
-    at: Next<T>,
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
     last: boolean,
-  ): Promise<Deletion<V> | Next<T>> {
+  ): Promise<Deletion<V> | Next<T, Reason>> {
     // Checks the deadline again: the estimate of the API server's clock may be newer than `pass.now`.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
     let answer: DeleteAnswer<T>;
     try {
-      answer = await this.#send(pass, target, at.object);
+      answer = await sendDelete(pass, target, at.object);
     } catch (error) {
-      if (mayHaveActed(error) && !isDry(pass, target)) this.#unanswered.add(at.object);
+      if (mayHaveActed(error) && !isDry(pass, target))
+        this.#own.addUnanswered(idOf(target), sentOf(target, at));
       if (isCutOff(error)) return this.#afterCutOff(pass, target, at, error);
       // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
       if (last || !isUnanswered(error)) throw error;
@@ -161,15 +151,14 @@ export class GuardedDeletes {
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        this.#unanswered.take(at.object);
         return this.#accepted(pass, target, at, answer.kind);
       case 'gone':
-        return this.#vanished(at.object, at.since);
+        return this.#vanished(pass, target, at);
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         this.#options.metrics.conflicts.inc();
         if (this.#options.onConflict === 'leave') return { kind: 'contended' };
-        return this.#afterConflict(await this.#reread(pass, target, at.object), at, answer.error);
+        return this.#afterConflict(await this.#reread(pass, target, at), at, answer.error);
       default:
         return assertNever(answer);
     }
@@ -178,11 +167,11 @@ export class GuardedDeletes {
   /** The lease was lost during the DELETE. No second DELETE is sent; a GET shows whether the first one took effect. */
   async #afterCutOff<T extends KubeObject, V>(
     pass: Pass,
-    target: DeletionTarget<T, V>,
-    { object }: Next<T>,
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
     error: unknown,
   ): Promise<Deletion<V>> {
-    const found = await this.#reread(pass, target, object).catch(() => undefined);
+    const found = await this.#reread(pass, target, at).catch(() => undefined);
     if (found === undefined || found.kind === 'next') throw error;
     return found;
   }
@@ -193,75 +182,105 @@ export class GuardedDeletes {
    * garbage collector.)
    */
   #afterConflict<T extends KubeObject, V>(
-    found: Deletion<V> | Next<T>,
-    { object }: Next<T>,
+    found: Deletion<V> | Next<T, Reason>,
+    { object }: Next<T, Reason>,
     error: ApiError,
-  ): Deletion<V> | Next<T> {
+  ): Deletion<V> | Next<T, Reason> {
     if (found.kind !== 'next') return found;
     const isSame = found.object.metadata.resourceVersion === object.metadata.resourceVersion;
     return isSame ? { kind: 'refused', error } : found;
   }
 
-  #send<T extends KubeObject, V>(
-    pass: Pass,
-    target: DeletionTarget<T, V>,
-    object: T,
-  ): Promise<DeleteAnswer<T>> {
-    const { kind, propagation, gracePeriodSeconds, client = pass.client } = target;
-    const { uid, resourceVersion } = object.metadata;
-    if (!uid || !resourceVersion)
-      throw new Error('an object without uid and resourceVersion cannot be deleted safely');
-    return client.delete(kind, keyOf(object), {
-      ifUid: uid,
-      ifVersion: resourceVersion,
-      ...(propagation === undefined ? {} : { propagation }),
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      ...(isDry(pass, target) ? { dryRun: true } : {}),
-    });
-  }
-
-  /** Reads the current object and decides again. `seen`: the last known state. */
+  /** Reads the current object and decides again. `at`: the last known state. */
   async #reread<T extends KubeObject, V>(
     pass: Pass,
-    target: DeletionTarget<T, V>,
-    seen: T,
-  ): Promise<Deletion<V> | Next<T>> {
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
+  ): Promise<Deletion<V> | Next<T, Reason>> {
     const { kind, client = pass.client } = target;
     const { read } = this.#options;
-    const live = await (read === undefined ? client.get(kind, keyOf(seen)) : read(client, kind, keyOf(seen)));
-    if (live === undefined || uidOf(live) !== uidOf(seen)) return this.#vanished(seen, target.since);
-    if (live.metadata.deletionTimestamp !== undefined && this.#unanswered.take(seen))
-      return { kind: 'terminating', lag: this.#lag(target.since) };
+    const key = keyOf(at.object);
+    const live = await (read === undefined ? client.get(kind, key) : read(client, kind, key));
+    if (live === undefined || uidOf(live) !== uidOf(at.object)) return this.#vanished(pass, target, at);
+    const resolved = this.#resolve(pass, target, at, live);
+    if (resolved !== undefined) return resolved;
     const decision = target.decide(live, pass.now);
-    return decision.kind === 'delete'
-      ? { kind: 'next', object: live, since: decision.since }
-      : { kind: 'kept', verdict: decision.verdict };
+    if (decision.kind === 'keep') return { kind: 'kept', verdict: decision.verdict };
+    const { since, because = at.because } = decision;
+    return { kind: 'next', object: live, since, because };
   }
 
   #accepted<T extends KubeObject, V>(
     pass: Pass,
-    target: DeletionTarget<T, V>,
-    { object, since }: Next<T>,
-    kind: 'deleted' | 'terminating',
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
+    outcome: 'deleted' | 'terminating',
   ): Deletion<V> {
-    const lag = this.#lag(since);
-    if (!isDry(pass, target)) return { kind, lag };
+    const sent = sentOf(target, at);
+    if (!isDry(pass, target)) {
+      const isFirst = this.#own.accept(idOf(target), uidOf(at.object));
+      return this.#count(pass, target, sent, outcome, isFirst);
+    }
+    const lag = this.#lag(at.since);
     this.#dryRunReported.add(dryKey(target));
-    const note = `would have been deleted, ${(lag / 1000).toFixed(1)} s after its deadline (dry run)`;
-    pass.event(object, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note });
+    this.#counter.count(pass, { ...sent, outcome: 'wouldDelete', lag });
     return { kind: 'wouldDelete', lag };
   }
 
   /** The object no longer exists: an unanswered DELETE of this process took effect, or another client deleted it. */
-  #vanished(seen: KubeObject, since: Instant): Deletion<never> {
-    return this.#unanswered.take(seen) ? { kind: 'deleted', lag: this.#lag(since) } : { kind: 'gone' };
+  #vanished<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
+  ): Deletion<V> {
+    return this.#resolve(pass, target, at, undefined) ?? { kind: 'gone' };
   }
 
-  #reportContended(pass: Pass, object: KubeObject): void {
+  /** The result of an earlier DELETE without an answer, if it took effect. `at` is the state before `live`. */
+  #resolve<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V, Reason>,
+    at: Next<T, Reason>,
+    live: T | undefined,
+  ): Deletion<V> | undefined {
+    const id = idOf(target);
+    for (const seen of [at.object, live]) {
+      const resolved = this.#own.resolve(id, seen);
+      if (resolved === undefined) continue;
+      const deletion = this.#count<T, V>(pass, target, resolved.sent, resolved.outcome, true);
+      // The DELETE of an earlier object with the same name does not concern this one.
+      if (uidOf(resolved.sent.object) === uidOf(at.object)) return deletion;
+    }
+    return undefined;
+  }
+
+  #count<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V, Reason>,
+    sent: SentDelete<Reason>,
+    outcome: 'deleted' | 'terminating',
+    isFirst: boolean,
+  ): Deletion<V> {
+    const lag = this.#lag(sent.since);
+    const isThere = presenceOf(pass, target);
+    if (isFirst) this.#counter.count(pass, { ...sent, outcome, lag }, isThere);
+    else this.#options.metrics.terminating(uidOf(sent.object), isThere);
+    return { kind: outcome, lag };
+  }
+
+  #reportContended<T extends KubeObject, V>(
+    pass: Pass,
+    { kind, object }: DeletionTarget<T, V, Reason>,
+  ): void {
     if (pass.losses + 1 !== CONTENDED_AFTER) return;
     this.#options.metrics.contended.inc();
     const note = `changed faster than it could be deleted, ${CONTENDED_AFTER} times in a row; still trying`;
-    pass.event(object, { type: 'Warning', reason: 'DeletionContended', action: 'Delete', note });
+    pass.event(regarding(kind, object), {
+      type: 'Warning',
+      reason: 'DeletionContended',
+      action: 'Delete',
+      note,
+    });
   }
 
   /** Time from the deadline until now, by the clock that decisions use. */
@@ -269,3 +288,8 @@ export class GuardedDeletes {
     return millis(Math.max(0, minus(this.#options.guard.now(), since)));
   }
 }
+
+const sentOf = <T extends KubeObject, V, R>(
+  { kind }: DeletionTarget<T, V, R>,
+  { object, since, because }: Next<T, R>,
+): SentDelete<R> => ({ kind: kind as Kind, object, since, because });

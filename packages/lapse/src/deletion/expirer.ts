@@ -1,0 +1,173 @@
+// The deletion engine of a controller. `expire` deletes an object at its deadline. `observe` compares what the cache shows
+// with the deletions of this process: it counts DELETEs without an answer once their result is seen, follows terminating
+// objects, and recognizes a competing controller. Both work on the same records.
+
+import { type Instant, millis, minus, seconds } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { BoundedSet } from './boundedSet.ts';
+import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
+import type { Deletion } from './deletion.ts';
+import { DeletionCounter, type DeletionCounterOptions, regarding } from './deletionCounter.ts';
+import { type DeletionTarget, uidOf } from './deletionTarget.ts';
+import { GuardedDeletes, type GuardedDeletesOptions } from './guardedDelete.ts';
+import { OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import { computeTerminating } from './terminating.ts';
+
+export interface ExpirerOptions<Reason> extends GuardedDeletesOptions, DeletionCounterOptions<Reason> {
+  /** Default: deletions by other clients are not counted. */
+  readonly competing?: CompetingOptions;
+}
+
+/** An object as the cache shows it. */
+export interface Seen {
+  readonly kind: Kind;
+  /** See `objectId`. */
+  readonly id: string;
+  /** Undefined only if the object is known not to exist. */
+  readonly object: KubeObject | undefined;
+  /** The last known deadline, to recognize a competing controller. */
+  readonly deadline?: Instant | undefined;
+}
+
+/** What a reconcile has to do about an object. */
+export type Observed =
+  /** Decide. This process has not deleted the object, as far as known. */
+  | { readonly kind: 'alive' }
+  /** Nothing: a DELETE is in flight, or it was accepted and the cache is behind. A watch event will follow. */
+  | { readonly kind: 'deleting' }
+  /** Return the outcome. */
+  | { readonly kind: 'terminating'; readonly outcome: Outcome }
+  | { readonly kind: 'gone' };
+
+/** A Warning Event that is emitted at most once per object and process. */
+export interface Report {
+  readonly reason: string;
+  readonly note: string;
+}
+
+/** No other replica leads for this long after this one stopped: the lease duration minus the renew deadline. */
+const NO_OTHER_LEADER = seconds(5);
+const MOST_REPORTS = 100_000;
+
+export class Expirer<Reason> {
+  readonly #options: ExpirerOptions<Reason>;
+  readonly #own = new OwnDeletions<Reason>({ remembersAccepted: true });
+  readonly #counter: DeletionCounter<Reason>;
+  readonly #deletes: GuardedDeletes<Reason>;
+  /** Uids with a DELETE in flight: several queues may contain the same object. */
+  readonly #inFlight = new Set<string>();
+  readonly #reported = new BoundedSet(MOST_REPORTS);
+  #pausedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ExpirerOptions<Reason>) {
+    this.#options = options;
+    this.#counter = new DeletionCounter(options);
+    this.#deletes = new GuardedDeletes(options, { own: this.#own, counter: this.#counter });
+  }
+
+  /** Deletes the object if it is still due. Throws if the API server does not answer. */
+  async expire<T extends KubeObject, Verdict>(
+    pass: Pass,
+    target: DeletionTarget<T, Verdict, Reason>,
+  ): Promise<Deletion<Verdict>> {
+    const uid = uidOf(target.object);
+    this.#inFlight.add(uid);
+    try {
+      return await this.#deletes.delete(pass, target);
+    } finally {
+      this.#inFlight.delete(uid);
+    }
+  }
+
+  /** Call it in every reconcile, before a decision. */
+  observe(pass: Pass, seen: Seen): Observed {
+    const { id, object } = seen;
+    this.#resolve(pass, id, object);
+    if (object === undefined) {
+      if (!this.#own.has(id)) this.#countCompeting(pass, seen);
+      this.#own.forget(id);
+      return { kind: 'gone' };
+    }
+    const uid = uidOf(object);
+    const isOwn = this.#own.has(id, uid);
+    if (!isOwn) this.#own.forget(id);
+    if (object.metadata.deletionTimestamp === undefined)
+      return { kind: this.#isDeleting(id, uid) ? 'deleting' : 'alive' };
+    if (isOwn) return { kind: 'terminating', outcome: this.#followTerminating(pass, seen.kind, object) };
+    this.#countCompeting(pass, seen);
+    return { kind: 'terminating', outcome: settled() };
+  }
+
+  /** The DELETE of this object without an answer, until its result is seen. */
+  unanswered(id: string): SentDelete<Reason> | undefined {
+    return this.#own.unanswered(id);
+  }
+
+  /** The state of the object cannot be read. */
+  forget(id: string): void {
+    this.#own.forget(id);
+  }
+
+  /** Whether this process deleted the object or may have deleted it. */
+  isOwn(id: string, uid: string): boolean {
+    return this.#own.has(id, uid);
+  }
+
+  /** Another replica may act from now on. */
+  pause(): void {
+    this.#pausedAt = this.#options.clock.elapsed();
+  }
+
+  /**
+   * For `onStandbyChange`: counts the result of a DELETE that was in flight when the lease was lost. A removal that is
+   * seen later may be the work of the next leader, which counts it.
+   */
+  observeOnStandby(id: string, object: KubeObject | undefined): void {
+    const isBeforeNextLeader = this.#options.clock.elapsed() - this.#pausedAt < NO_OTHER_LEADER;
+    if (isBeforeNextLeader) this.#resolve(undefined, id, object);
+    if (object === undefined) this.#own.forget(id);
+  }
+
+  /** Returns true if the Event is emitted now, false if it was emitted before. */
+  reportOnce(pass: Pass, kind: Kind, object: KubeObject, { reason, note }: Report): boolean {
+    if (!this.isFirst(object, reason)) return false;
+    pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
+    return true;
+  }
+
+  /** Whether this is asked for the first time about the object. */
+  isFirst(object: KubeObject, what: string): boolean {
+    const member = `${uidOf(object)} ${what}`;
+    if (this.#reported.has(member)) return false;
+    this.#reported.add(member);
+    return true;
+  }
+
+  #countCompeting(pass: Pass, { deadline }: Seen): void {
+    const { competing } = this.#options;
+    if (competing !== undefined && deadline !== undefined) countCompetingDeletion(pass, competing, deadline);
+  }
+
+  #isDeleting(id: string, uid: string): boolean {
+    return this.#inFlight.has(uid) || this.#own.isAccepted(id, uid);
+  }
+
+  #resolve(pass: Pass | undefined, id: string, object: KubeObject | undefined): void {
+    const resolved = this.#own.resolve(id, object);
+    if (resolved === undefined) return;
+    const { sent, outcome } = resolved;
+    const lag = millis(Math.max(0, minus(this.#options.guard.now(), sent.since)));
+    this.#counter.count(pass, { ...sent, outcome, lag });
+  }
+
+  /** Checks for stuck finalizers. */
+  #followTerminating(pass: Pass, kind: Kind, object: KubeObject): Outcome {
+    const state = computeTerminating(object, pass.now);
+    if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
+    this.reportOnce(pass, kind, object, { reason: 'StuckTerminating', note: state.note });
+    return settled();
+  }
+}

@@ -1,0 +1,117 @@
+// The deletions of this process: DELETEs that the API server accepted, and DELETEs without an answer. The result of the
+// latter is seen later. If the object is gone or terminating, the DELETE took effect. If it exists in a later version, the
+// DELETE failed and can no longer take effect, because it carried the resourceVersion of the decision.
+
+import type { Instant } from '@lapse/base/instant';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { compareVersions } from '@lapse/kube/api/versions';
+
+/** A DELETE and the decision that led to it. */
+export interface SentDelete<Reason = unknown> {
+  readonly kind: Kind;
+  /** In the version that the DELETE carried as precondition. */
+  readonly object: KubeObject;
+  /** The deadline. */
+  readonly since: Instant;
+  readonly because: Reason;
+}
+
+export interface TookEffect<Reason> {
+  readonly sent: SentDelete<Reason>;
+  readonly outcome: 'deleted' | 'terminating';
+}
+
+interface OwnDeletion<Reason> {
+  readonly uid: string;
+  /** Set until the result is known. */
+  readonly unanswered?: SentDelete<Reason>;
+}
+
+/** The number of deletions that are remembered. */
+const MOST = 100_000;
+
+/** Identifies an object of any kind: `jobs.batch/default/report`. All versions of a kind have the same id. */
+export const objectId = (
+  { resource, group }: Pick<Kind, 'resource' | 'group'>,
+  { namespace = '', name }: ObjectKey,
+): string => `${resource}.${group}/${namespace}/${name}`;
+
+/** `seen`: the current object; undefined if it does not exist. */
+export function computeResult(
+  { object: { metadata } }: Pick<SentDelete, 'object'>,
+  seen: KubeObject | undefined,
+): 'deleted' | 'terminating' | 'failed' | 'unknown' {
+  if (seen === undefined || seen.metadata.uid !== metadata.uid) return 'deleted';
+  if (seen.metadata.deletionTimestamp !== undefined) return 'terminating';
+  return compareVersions(seen.metadata.resourceVersion, metadata.resourceVersion) === 1
+    ? 'failed'
+    : 'unknown';
+}
+
+export class OwnDeletions<Reason = unknown> {
+  readonly #byId = new Map<string, OwnDeletion<Reason>>();
+  readonly #remembersAccepted: boolean;
+
+  /** `remembersAccepted`: until `forget` is called, or the records are full. */
+  constructor({ remembersAccepted }: { readonly remembersAccepted: boolean }) {
+    this.#remembersAccepted = remembersAccepted;
+  }
+
+  addUnanswered(id: string, sent: SentDelete<Reason>): void {
+    this.#set(id, { uid: sent.object.metadata.uid ?? '', unanswered: sent });
+  }
+
+  /** The API server accepted a DELETE. Returns false if this is known already. */
+  accept(id: string, uid: string): boolean {
+    const known = this.#byId.get(id);
+    if (known?.uid === uid && known.unanswered === undefined) return false;
+    if (this.#remembersAccepted) this.#set(id, { uid });
+    else this.#byId.delete(id);
+    return true;
+  }
+
+  /** The DELETE without an answer, if there is one. */
+  unanswered(id: string): SentDelete<Reason> | undefined {
+    return this.#byId.get(id)?.unanswered;
+  }
+
+  /** Whether this process deleted the object or may have deleted it. Without uid: any object with this id. */
+  has(id: string, uid?: string): boolean {
+    const known = this.#byId.get(id);
+    return known !== undefined && (uid === undefined || known.uid === uid);
+  }
+
+  isAccepted(id: string, uid: string): boolean {
+    const known = this.#byId.get(id);
+    return known?.uid === uid && known.unanswered === undefined;
+  }
+
+  /**
+   * Resolves a DELETE without an answer, given the current object. Pass undefined only if the object is known not to
+   * exist. Returns each DELETE that took effect once.
+   */
+  resolve(id: string, seen: KubeObject | undefined): TookEffect<Reason> | undefined {
+    const sent = this.#byId.get(id)?.unanswered;
+    if (sent === undefined) return undefined;
+    const outcome = computeResult(sent, seen);
+    if (outcome === 'unknown') return undefined;
+    if (outcome === 'failed') {
+      this.#byId.delete(id);
+      return undefined;
+    }
+    this.accept(id, sent.object.metadata.uid ?? '');
+    return { sent, outcome };
+  }
+
+  /** The object no longer exists, or its state cannot be read. */
+  forget(id: string): void {
+    this.#byId.delete(id);
+  }
+
+  #set(id: string, own: OwnDeletion<Reason>): void {
+    this.#byId.delete(id);
+    if (this.#byId.size >= MOST) this.#byId.delete(this.#byId.keys().next().value!);
+    this.#byId.set(id, own);
+  }
+}
