@@ -20,8 +20,10 @@ export interface DeletionCounterOptions<Reason> {
   readonly metrics: DeletionMetrics;
   /** For the labels of the controller. */
   readonly onDeleted?: (deleted: Deleted<Reason>) => void;
-  /** The note of the Event `Deleted`. Default: no Event. */
+  /** The reason, for the log and the Event `Deleted`. */
   readonly describe?: (deleted: Deleted<Reason>) => string;
+  /** Emit an Event on every deleted object with the reason. Default: false. */
+  readonly deletionEvents?: boolean;
 }
 
 export class DeletionCounter<Reason = unknown> {
@@ -36,7 +38,7 @@ export class DeletionCounter<Reason = unknown> {
    * the object is not tracked while it is terminating.
    */
   count(pass: Pass | undefined, deleted: Deleted<Reason>, isThere?: () => boolean): void {
-    const { metrics, onDeleted, describe } = this.#options;
+    const { metrics, onDeleted, describe, deletionEvents } = this.#options;
     const { object, outcome, lag } = deleted;
     onDeleted?.(deleted);
     if (outcome === 'wouldDelete') {
@@ -49,8 +51,9 @@ export class DeletionCounter<Reason = unknown> {
     const { uid = '' } = object.metadata;
     if (outcome === 'terminating') metrics.terminating(uid, isThere);
     else metrics.done(uid);
-    pass?.log.debug({ object: object.metadata.name, lagMs: lag, outcome }, 'deleted');
-    if (describe !== undefined) emit(pass, deleted, 'Deleted', describe(deleted));
+    const because = describe?.(deleted);
+    pass?.log.debug({ because, lagMs: lag, outcome }, 'deleted');
+    if (deletionEvents === true) emit(pass, deleted, 'Deleted', because ?? `deleted ${afterDeadline(lag)}`);
   }
 }
 

@@ -38,6 +38,7 @@ class Engine {
     guard: trustedTime(this.clock),
     metrics: deletionMetrics(this.registry, 'x', () => this.clock.now()),
     onDeleted: ({ outcome, because, lag }) => this.counted.push(`${outcome} ${because} ${lag}`),
+    deletionEvents: true,
     describe: ({ because }) => because,
     competing: { kind: 'ConfigMap', counter: this.competing, warning: 'x' },
   });
@@ -206,8 +207,12 @@ test('a dry run is counted once per object and deadline, and the object is not a
 
 test('a report is emitted once per object and reason', () => {
   const engine = new Engine();
-  const report = (uid: string, reason: string) =>
-    engine.expirer.reportOnce(engine.pass(), ConfigMap, object({ uid }), { reason, note: 'x' });
+  const report = (uid: string, because: string) =>
+    engine.expirer.reportOnce(engine.pass(), ConfigMap, object({ uid }), {
+      because,
+      reason: because,
+      note: 'x',
+    });
   expect([report('u1', 'A'), report('u1', 'A'), report('u1', 'B'), report('u2', 'A')]).toEqual([
     true,
     false,

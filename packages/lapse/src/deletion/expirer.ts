@@ -42,9 +42,12 @@ export type Observed =
   | { readonly kind: 'terminating'; readonly outcome: Outcome }
   | { readonly kind: 'gone' };
 
-/** A Warning Event that is emitted at most once per object and process. */
+/** A Warning Event about an object. */
 export interface Report {
-  readonly reason: string;
+  /** Identifies the report: it is made once per object, cause and process. */
+  readonly because: string;
+  /** The reason of the Event. Without it, no Event is emitted. */
+  readonly reason?: string;
   readonly note: string;
 }
 
@@ -131,18 +134,13 @@ export class Expirer<Reason> {
     if (object === undefined) this.#own.forget(id);
   }
 
-  /** Returns true if the Event is emitted now, false if it was emitted before. */
-  reportOnce(pass: Pass, kind: Kind, object: KubeObject, { reason, note }: Report): boolean {
-    if (!this.isFirst(object, reason)) return false;
-    pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
-    return true;
-  }
-
-  /** Whether this is asked for the first time about the object. */
-  isFirst(object: KubeObject, what: string): boolean {
-    const member = `${uidOf(object)} ${what}`;
-    if (this.#reported.has(member)) return false;
-    this.#reported.add(member);
+  /** Returns true if the report is made now, false if it was made before. */
+  reportOnce(pass: Pass, kind: Kind, object: KubeObject, { because, reason, note }: Report): boolean {
+    const report = `${uidOf(object)} ${because}`;
+    if (this.#reported.has(report)) return false;
+    this.#reported.add(report);
+    if (reason !== undefined)
+      pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
     return true;
   }
 
@@ -167,7 +165,8 @@ export class Expirer<Reason> {
   #followTerminating(pass: Pass, kind: Kind, object: KubeObject): Outcome {
     const state = computeTerminating(object, pass.now);
     if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
-    this.reportOnce(pass, kind, object, { reason: 'StuckTerminating', note: state.note });
+    const { note } = state;
+    this.reportOnce(pass, kind, object, { because: 'stuck terminating', reason: 'StuckTerminating', note });
     return settled();
   }
 }

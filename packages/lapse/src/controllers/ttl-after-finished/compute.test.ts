@@ -4,13 +4,7 @@ import { describeExpiry } from '#deletion/expiry';
 import { jobs } from '#deletion/finish/job';
 import { pods } from '#deletion/finish/pod';
 import { computeTerminating } from '#deletion/terminating';
-import {
-  computeNotice,
-  computeVerdict,
-  isCompetingDeletion,
-  isFinishedWithTtl,
-  type Verdict,
-} from './compute.ts';
+import { computeNotice, computeVerdict, isFinishedWithTtl, type Verdict } from './compute.ts';
 import { at, ended, expired, moment, not, owner, pod, status, time, waiting } from './expected.testkit.ts';
 import { job } from './ttl.testkit.ts';
 
@@ -265,22 +259,4 @@ describe('an object that Lapse deleted and that is still terminating', () => {
       },
     ],
   ])('%s', (_name, object, now, expected) => expect(computeTerminating(object, at(now))).toEqual(expected));
-});
-
-test.each([
-  [-2.001, false],
-  [-2, true],
-  [0, true],
-  [4.999, true],
-  [5, false],
-])('a deletion %s s after the deadline counts as a competing deletion: %s', (second, expected) => {
-  expect(isCompetingDeletion(at(0), at(second), at(-60))).toBe(expected);
-});
-
-test('an object that was due before this replica acted does not count as a competing deletion', () => {
-  expect([-1, 0, 1].map((since) => isCompetingDeletion(at(0), at(1), at(since)))).toEqual([
-    true,
-    false,
-    false,
-  ]);
 });

@@ -1,6 +1,6 @@
 // The decisions of this controller. Pure: from an object and a moment to the decision and its report.
 
-import { type Instant, isDue, type Millis, millis, plus, seconds } from '@lapse/base/instant';
+import type { Instant, Millis } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { computeExpiry, type Expiry, MAX_UNREPORTED_AHEAD, type Ttl } from '#deletion/expiry';
 import type { Exemption, Finishable, FirstSight } from '#deletion/finish/finishable';
@@ -64,17 +64,3 @@ export function computeNotice(verdict: Verdict): Notice | undefined {
   const note = `finished ${(verdict.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
   return { reason: 'FinishInFuture', note, because: 'finish in the future' };
 }
-
-/** Longer than an up-to-date competing controller needs from the deadline to the deletion. */
-const COMPETITOR_LAG = seconds(5);
-/** Clock difference: the clock of a competing controller may be ahead. */
-const COMPETITOR_AHEAD = seconds(2);
-
-/**
- * Whether an object that another client deleted was deleted because of its deadline. An object that was due before this
- * replica started to act may have been deleted by the previous leader.
- */
-export const isCompetingDeletion = (deadline: Instant, now: Instant, actingSince: Instant): boolean =>
-  deadline > actingSince &&
-  isDue(plus(deadline, millis(-COMPETITOR_AHEAD)), now) &&
-  !isDue(plus(deadline, COMPETITOR_LAG), now);

@@ -2,20 +2,22 @@
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
-import { keyOf } from '@lapse/kube/api/kind';
+import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import type { Registry } from '@lapse/runtime/metrics/registry';
-import { deadlineOf } from '#deletion/expiry';
+import { afterDeadline } from '#deletion/deletionCounter';
+import { Expirer } from '#deletion/expirer';
+import { type Basis, deadlineOf, describeBasis } from '#deletion/expiry';
 import type { Finishable } from '#deletion/finish/finishable';
-import { GuardedDeletes, type GuardedDeletesOptions } from '#deletion/guardedDelete';
+import type { GuardedDeletesOptions } from '#deletion/guardedDelete';
+import { objectId } from '#deletion/ownDeletions';
 import type { SkewGuard } from '#deletion/skewGuard';
 import { computeVerdict, isFinishedWithTtl } from './compute.ts';
-import { finishableMetrics } from './metrics.ts';
+import { type FinishableMetrics, finishableMetrics } from './metrics.ts';
 import { ObjectRecords } from './objectRecords.ts';
 import { createReconcile } from './reconcile.ts';
-import { standbyChange } from './unansweredDelete.ts';
 
 export interface TtlOptions {
   readonly clock: Clock;
@@ -34,7 +36,7 @@ export function ttlAfterFinished<T extends KubeObject>(
   finishable: Finishable<T>,
   options: TtlOptions,
 ): ControllerDefinition<T> {
-  const { clock, guard, registry, concurrency, propagation, deletionEvents } = options;
+  const { clock, guard, registry, concurrency, propagation } = options;
   const { kind, controller, queue, projection, fieldSelector } = finishable;
   const objectRecords = new ObjectRecords();
   const metrics = finishableMetrics({
@@ -45,7 +47,7 @@ export function ttlAfterFinished<T extends KubeObject>(
     kind: kind.kind,
     concurrency,
   });
-  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...options.deletion });
+  const expirer = createExpirer(kind, options, { objectRecords, metrics });
   return defineController<T>({
     name: controller,
     for: kind,
@@ -54,23 +56,43 @@ export function ttlAfterFinished<T extends KubeObject>(
     projection,
     facts: factsOf,
     countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
-    firstLook: (object) => scheduleFirst(finishable, object, { objectRecords, guard, clock }),
-    onStandbyChange: (key, object) =>
-      standbyChange({ objectRecords, metrics, clock, now: () => guard.now() }, key, object),
-    onPause: () => objectRecords.stopActing(clock.elapsed()),
+    firstLook: (object) => scheduleFirst(finishable, object, { objectRecords, expirer, guard, clock }),
+    onStandbyChange(key, object) {
+      expirer.observeOnStandby(objectId(kind, key), object);
+      if (object === undefined) objectRecords.forget(key);
+    },
+    onPause() {
+      objectRecords.stopActing();
+      expirer.pause();
+    },
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
-    reconcile: createReconcile({
-      clock,
-      finishable,
-      guard,
-      deletes,
-      objectRecords,
-      metrics,
-      propagation,
-      deletionEvents,
-    }),
+    reconcile: createReconcile({ clock, finishable, guard, expirer, objectRecords, metrics, propagation }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+  });
+}
+
+const COMPETING =
+  'another controller deletes by the same TTLs, probably kube-controller-manager; disable its ttl-after-finished-controller. Dry run and extensions only apply to deletions by Lapse';
+
+function createExpirer(
+  { kind }: Kind,
+  { clock, guard, deletion, deletionEvents }: TtlOptions,
+  { objectRecords, metrics }: { objectRecords: ObjectRecords; metrics: FinishableMetrics },
+): Expirer<Basis> {
+  return new Expirer<Basis>({
+    clock,
+    guard,
+    metrics: metrics.deletion,
+    competing: { kind, counter: metrics.competing, warning: COMPETING },
+    onDeleted({ object, outcome }) {
+      const key = keyOf(object);
+      if (outcome !== 'wouldDelete') objectRecords.clearDeadline(key);
+      metrics.deleted(key.namespace ?? '', outcome);
+    },
+    deletionEvents,
+    describe: ({ because, lag }) => `${describeBasis(because)}; deleted ${afterDeadline(lag)}`,
+    ...deletion,
   });
 }
 
@@ -82,6 +104,13 @@ export function factsOf({ metadata, spec, status }: KubeObject): unknown {
   );
 }
 
+interface FirstLook {
+  readonly objectRecords: ObjectRecords;
+  readonly expirer: Expirer<Basis>;
+  readonly guard: SkewGuard;
+  readonly clock: Clock;
+}
+
 /**
  * Objects of the initial list wait in timers: overdue ones in the order of their deadlines, others until theirs. From
  * here on they count as waiting. Objects that need a report are reconciled at once.
@@ -89,7 +118,7 @@ export function factsOf({ metadata, spec, status }: KubeObject): unknown {
 function scheduleFirst<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  { objectRecords, guard, clock }: { objectRecords: ObjectRecords; guard: SkewGuard; clock: Clock },
+  { objectRecords, expirer, guard, clock }: FirstLook,
 ): Instant | undefined {
   if (finishable.needsFirstSight?.(object)) {
     const reading = { now: guard.now(), elapsed: clock.elapsed() };
@@ -100,7 +129,7 @@ function scheduleFirst<T extends KubeObject>(
   if (verdict.kind === 'waiting' && verdict.ahead > 0) return undefined;
   const deadline = deadlineOf(verdict);
   // This process deleted the object before it lost the lease: it was counted, or is counted when its removal is seen.
-  const isOwnDeletion = objectRecords.isOwnDeletion(keyOf(object), object.metadata.uid);
-  if (deadline !== undefined && !isOwnDeletion) objectRecords.setDeadline(keyOf(object), deadline);
+  const isOwn = expirer.isOwn(objectId(finishable.kind, keyOf(object)), object.metadata.uid ?? '');
+  if (deadline !== undefined && !isOwn) objectRecords.setDeadline(keyOf(object), deadline);
   return deadline;
 }

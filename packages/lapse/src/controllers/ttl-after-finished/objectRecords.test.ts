@@ -89,16 +89,3 @@ test('each deadline is counted once, as waiting or due', () => {
     undefined,
   ]);
 });
-
-test('own deletions are identified by uid', () => {
-  const objectRecords = new ObjectRecords();
-  objectRecords.recordDeletion(a, 'u-1');
-  expect([
-    objectRecords.isOwnDeletion(a),
-    objectRecords.isOwnDeletion(a, 'u-1'),
-    objectRecords.isOwnDeletion(a, 'u-2'),
-    objectRecords.isOwnDeletion(b),
-  ]).toEqual([true, true, false, false]);
-  objectRecords.discardDeletion(a);
-  expect(objectRecords.isOwnDeletion(a)).toBe(false);
-});

@@ -1,8 +1,7 @@
 // What the controller remembers about existing objects between reconciles, by key: deadlines (for gauges and to detect a
-// competing controller), objects that this process deleted, and when an object was first seen finished. A restart may
-// lose all of it.
+// competing controller), and when an object was first seen finished. A restart may lose all of it.
 
-import { type Instant, isDue, type Millis } from '@lapse/base/instant';
+import { type Instant, isDue } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { FirstSight } from '#deletion/finish/finishable';
 import { type Reading, Sight } from '#deletion/monotonicMoment';
@@ -41,22 +40,16 @@ interface Seen {
 
 export class ObjectRecords {
   readonly #deadlines = new ByKey<Instant>();
-  readonly #ownDeletions = new ByKey<string>();
   readonly #seen = new ByKey<Seen>();
   #isActing = false;
-  #stoppedAt = Number.NEGATIVE_INFINITY;
 
   /** This replica acts from now on. */
   startActing(): void {
     this.#isActing = true;
   }
-  /** Another replica may act from now on. `elapsed`: monotonic time. */
-  stopActing(elapsed: Millis): void {
+  /** Another replica may act from now on. */
+  stopActing(): void {
     this.#isActing = false;
-    this.#stoppedAt = elapsed;
-  }
-  get stoppedAt(): number {
-    return this.#stoppedAt;
   }
 
   setDeadline(key: ObjectKey, deadline: Instant): void {
@@ -67,24 +60,6 @@ export class ObjectRecords {
   }
   deadline(key: ObjectKey): Instant | undefined {
     return this.#deadlines.get(key);
-  }
-
-  /** Call it before a DELETE of this object is sent. */
-  recordDeletion(key: ObjectKey, uid: string): void {
-    this.#ownDeletions.set(key, uid);
-  }
-  /** The DELETE did not take effect, as far as known. */
-  discardDeletion(key: ObjectKey): void {
-    this.#ownDeletions.delete(key);
-  }
-  /** The uid of the object with this key that this process deleted. */
-  deletedUid(key: ObjectKey): string | undefined {
-    return this.#ownDeletions.get(key);
-  }
-  /** Whether this process deleted the object; without uid, any object with this key. */
-  isOwnDeletion(key: ObjectKey, uid?: string): boolean {
-    const deleted = this.#ownDeletions.get(key);
-    return deleted !== undefined && (uid === undefined || deleted === uid);
   }
 
   /** The object had finished before the watch started. An earlier first sight is kept. */
@@ -107,7 +82,6 @@ export class ObjectRecords {
   /** The object no longer exists. */
   forget(key: ObjectKey): void {
     this.#deadlines.delete(key);
-    this.#ownDeletions.delete(key);
     this.#seen.delete(key);
   }
 
