@@ -85,10 +85,9 @@ function createExpirer(
     guard,
     metrics: metrics.deletion,
     competing: { kind, counter: metrics.competing, warning: COMPETING },
-    onDeleted({ object, outcome }) {
-      const key = keyOf(object);
-      if (outcome !== 'wouldDelete') objectRecords.clearDeadline(key);
-      metrics.deleted(key.namespace ?? '', outcome);
+    onDeleted(deleted) {
+      if (deleted.outcome !== 'wouldDelete') objectRecords.clearDeadline(keyOf(deleted.object));
+      metrics.deleted(kind, deleted);
     },
     deletionEvents,
     describe: ({ because, lag }) => `${describeBasis(because)}; deleted ${afterDeadline(lag)}`,

@@ -27,11 +27,12 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
   const metrics = ttlMetrics({
     registry,
     controller,
-    kind,
     now: () => clock.now(),
-    count: () => objectRecords.count(clock.now()),
-    skips: kind === 'Pod' ? [...SKIPS, ...POD_SKIPS] : SKIPS,
-    ...(kind === 'Job' ? { lag: jobLags(registry) } : {}),
+    count: () => [[kind, objectRecords.count(clock.now())]],
+    known:
+      kind === 'Job'
+        ? { kind, skips: SKIPS, lags: jobLags(registry) }
+        : { kind, skips: [...SKIPS, ...POD_SKIPS] },
   });
   return {
     ...metrics,

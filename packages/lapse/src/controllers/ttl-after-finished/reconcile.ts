@@ -130,6 +130,6 @@ export function createReconcile<T extends KubeObject>(
   function reportSkipped(pass: Pass, object: T, verdict: Verdict): void {
     const notice = computeNotice(verdict);
     if (notice !== undefined && expirer.reportOnce(pass, kind, object, notice))
-      metrics.skipped(notice.because);
+      metrics.skipped(kind.kind, notice.because);
   }
 }

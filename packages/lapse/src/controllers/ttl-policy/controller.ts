@@ -7,18 +7,20 @@ import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
 import type { Source } from '@lapse/runtime/source';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { afterDeadline } from '#deletion/deletionCounter';
+import { Expirer } from '#deletion/expirer';
 import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#deletion/impersonation';
 import { AUTHOR_ANNOTATION, type AuthorSeal } from '#deletion/rightsAuthor';
 import type { Services } from '../family.ts';
 import type { AnyPolicy } from './compile.ts';
+import { describeDecisions } from './compute.ts';
 import { objectName, parseWaking, targetKey } from './keys.ts';
 import { readLive } from './live.ts';
 import { policyMetrics } from './metrics.ts';
-import { Policies, targetId, targetIdOf } from './policies.ts';
+import { metricKind, Policies, targetId, targetIdOf } from './policies.ts';
 import { isPolicyProjection, targetFacts } from './projection.ts';
 import { reconcilePolicy } from './reconcilePolicy.ts';
-import { TargetPasses } from './reconcileTarget.ts';
+import { type ExpiredTarget, TargetPasses } from './reconcileTarget.ts';
 import { DEFINITIONS, isPolicyKind, NAMESPACES } from './sources.ts';
 
 export interface TtlPolicyOptions {
@@ -47,16 +49,23 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
   });
   const activationOptions = { client, actAs, seal, impersonation, asAuthor: impersonateAuthor !== undefined };
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
-  const deletionOptions = services.deletion?.(NAME);
-  const deletes = new GuardedDeletes({
+  const expirer = new Expirer<ExpiredTarget>({
     clock,
     guard,
     metrics: metrics.deletion,
     read: readLive,
-    ...deletionOptions,
+    deletionEvents,
+    describe: ({ because: { decisions, by }, lag }) =>
+      `${describeDecisions(decisions)}; deleted ${afterDeadline(lag)} by ${by.name}`,
+    onDeleted(deleted) {
+      const { kind, records } = deleted.because.by;
+      metrics.deleted(metricKind(kind), deleted);
+      if (deleted.outcome !== 'wouldDelete') records.countDeleted();
+    },
+    ...services.deletion?.(NAME),
   });
   const tolerance = guard.maxSkew;
-  const targets = new TargetPasses({ policies, deletes, metrics, clusterWide, deletionEvents, tolerance });
+  const targets = new TargetPasses({ policies, expirer, metrics, clusterWide, tolerance });
 
   const controllerOf = (of: Kind<AnyPolicy>, others: readonly Kind<AnyPolicy>[]) =>
     defineController<AnyPolicy>({

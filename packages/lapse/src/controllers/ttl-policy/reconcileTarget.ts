@@ -10,36 +10,32 @@ import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/
 import type { Pass } from '@lapse/runtime/pass';
 import { computeReport } from '@lapse/runtime/report';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { BoundedSet } from '#deletion/boundedSet';
 import { type Deletion, outcomeOf } from '#deletion/deletion';
-import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
-import { computeTerminating } from '#deletion/terminating';
+import { regarding } from '#deletion/deletionCounter';
+import type { Decision } from '#deletion/deletionTarget';
+import type { Expirer } from '#deletion/expirer';
+import type { TtlMetrics } from '#deletion/ttlMetrics';
 import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './collectSeen.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
-import { computeEnd, computeError, computeObstacle, computeOwnError, describeDecisions } from './compute.ts';
+import { computeEnd, computeError, computeNotice, computeObstacle, computeOwnError } from './compute.ts';
 import { objectName, type Waking } from './keys.ts';
 import { readLive } from './live.ts';
-import type { PolicyMetrics } from './metrics.ts';
-import { OpenDeletions } from './openDeletions.ts';
 import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
 import { Refusals } from './refusals.ts';
-import { Reports, regarding } from './reports.ts';
 import { KEPT } from './targetRecords.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
-  readonly deletes: GuardedDeletes;
-  readonly metrics: PolicyMetrics;
+  readonly expirer: Expirer<ExpiredTarget>;
+  readonly metrics: Pick<TtlMetrics, 'skipped'>;
   readonly tolerance: Millis;
   /** Whether ClusterTTLPolicies are evaluated. */
   readonly clusterWide: boolean;
-  /** Emit an Event on every deleted object with the reason. */
-  readonly deletionEvents: boolean;
 }
 
-type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
-type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
+/** The decision to delete a target. */
+export type ExpiredTarget = Extract<End<ActivePolicy>, { kind: 'expired' }>;
 
 /** Why a due object is not deleted yet, and when to evaluate it again. */
 interface Obstacle {
@@ -50,30 +46,21 @@ interface Obstacle {
 const LIST_RETRY = millis(500);
 /** The retry interval while a user or operator has to act. */
 const ACTION_RETRY = seconds(30);
-/** The number of own deletions that are remembered. */
-const MOST_OWN_DELETIONS = 100_000;
 
 export class TargetPasses {
   readonly #options: TargetPassOptions;
-  readonly #reports: Reports;
   readonly #refusals = new Refusals();
-  /** Uids whose deletion was accepted. */
-  readonly #ownDeletions = new BoundedSet(MOST_OWN_DELETIONS);
-  readonly #unanswered = new OpenDeletions<Expired>();
-  /** Uids with a deletion in flight: an object that policies of both kinds select is in both queues. */
-  readonly #inFlight = new Set<string>();
 
   constructor(options: TargetPassOptions) {
     this.#options = options;
-    this.#reports = new Reports(options.metrics);
   }
 
   async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
     const seen = collectSeen(pass, this.#options.policies.of(resource), key);
     if (seen === undefined) return again('caches differ');
-    if (this.#unanswered.has(nameIn(pass))) await this.#countUnanswered(pass, key, seen[0]?.object);
-    if (seen.length === 0) return settled();
-    return this.#act(pass, key, seen, this.#end(seen, pass.now));
+    if (seen.length > 0) return this.#act(pass, key, seen, this.#end(seen, pass.now));
+    await this.#resolveUnselected(pass, key);
+    return settled();
   }
 
   #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
@@ -86,7 +73,9 @@ export class TargetPasses {
     seen: readonly SeenByActive[],
     end: End<ActivePolicy>,
   ): Promise<Outcome> | Outcome {
-    const { policy, object } = seen[0]!;
+    const [{ policy, object }] = seen as readonly [SeenByActive];
+    const { kind } = policy;
+    const observed = this.#options.expirer.observe(pass, { id: idOf(pass), kind, object });
     const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
       for (const { policy: by, object: its } of seen) {
         const isDecided = end.kind !== 'none' && decidesFor(end.mode, by.mode);
@@ -94,15 +83,15 @@ export class TargetPasses {
         by.records.record(keyOf(its), isDecided ? at : KEPT, said);
       }
     };
-    this.#reports.report(pass, policy.kind, object, end);
+    this.#report(pass, kind, object, end);
     switch (end.kind) {
       case 'none':
         record(KEPT);
         return settled();
       case 'kept':
         record(KEPT, end.because === 'error' ? (by) => computeError(end.decisions, by) : undefined);
-        return end.because === 'being deleted'
-          ? this.#reconcileTerminating(pass, policy.kind, object)
+        return end.because === 'being deleted' && observed.kind === 'terminating'
+          ? observed.outcome
           : settled();
       case 'waiting':
         record(end.ends);
@@ -110,9 +99,7 @@ export class TargetPasses {
       case 'expired': {
         const obstacle = this.#obstacle(pass, key, end.by);
         record(end.since, () => obstacle?.note);
-        const { uid = '' } = object.metadata;
-        if (end.by.mode === 'Paused' || this.#inFlight.has(uid) || this.#ownDeletions.has(uid))
-          return settled();
+        if (end.by.mode === 'Paused' || observed.kind === 'deleting') return settled();
         return obstacle === undefined
           ? this.#delete(pass, key, seen, end)
           : waitUntil(plus(pass.now, obstacle.after), 'held: another policy is not ready');
@@ -122,27 +109,33 @@ export class TargetPasses {
     }
   }
 
-  async #delete(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[], end: Expired): Promise<Outcome> {
+  async #delete(
+    pass: Pass,
+    key: ObjectKey,
+    seen: readonly SeenByActive[],
+    end: ExpiredTarget,
+  ): Promise<Outcome> {
     const { by } = end;
     const { object } = seen.find(({ policy }) => policy === by)!;
-    let last = end;
-    const decide = (live: KubeObject, now: Instant): Decision<readonly SeenByActive[] | 'changed'> => {
+    const decide = (
+      live: KubeObject,
+      now: Instant,
+    ): Decision<readonly SeenByActive[] | 'changed', ExpiredTarget> => {
       const seenNow = this.#seenLive(by, key, live);
       if (seenNow === 'changed') return { kind: 'keep', verdict: seenNow };
       const next = this.#end(seenNow, now);
       if (next.kind !== 'expired') return { kind: 'keep', verdict: seenNow };
       if (next.by !== by) return { kind: 'keep', verdict: 'changed' };
-      last = next;
-      return { kind: 'delete', since: next.since };
+      return { kind: 'delete', since: next.since, because: next };
     };
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
     const { uid = '' } = object.metadata;
-    this.#inFlight.add(uid);
     try {
-      deletion = await this.#options.deletes.delete(withKind(pass, by.kind), {
+      deletion = await this.#options.expirer.expire(pass, {
         kind: by.kind,
         object,
         since: end.since,
+        because: end,
         decide,
         propagation: by.propagation,
         client: by.client,
@@ -151,18 +144,12 @@ export class TargetPasses {
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
-      const isDry = pass.dryRun || by.mode === 'DryRun';
-      if (mayHaveActed(error) && !isDry) this.#unanswered.add(nameIn(pass), object, last);
       if (!this.#refusals.isAboutRights(error, uid, by, pass.now))
         return this.#failed(pass, by.kind, object, error);
       by.suspect = true;
       pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
       return waitUntil(plus(pass.now, ACTION_RETRY), 'held: delete refused');
-    } finally {
-      this.#inFlight.delete(uid);
     }
-    this.#unanswered.forget(nameIn(pass));
-    this.#count(pass, key, object, last, deletion);
     if (deletion.kind === 'refused') return this.#failed(pass, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(pass, key, kept),
@@ -194,74 +181,30 @@ export class TargetPasses {
     return seen;
   }
 
-  #count(
-    pass: Pass,
-    key: ObjectKey,
-    object: KubeObject,
-    { by, decisions }: Expired,
-    deletion: Deletion<unknown>,
-  ): void {
-    const kind = metricKind(by.kind);
-    const { metrics } = this.#options;
-    const namespace = key.namespace ?? '';
-    if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
-      const { lag } = deletion satisfies Accepted;
-      metrics.lag(kind, lag / 1000);
-      metrics.deleted(kind, namespace, deletion.kind);
-      by.records.countDeleted();
-      this.#ownDeletions.add(object.metadata.uid ?? '');
-      pass.log.debug({ policy: by.name, lagMs: lag, outcome: deletion.kind }, 'deleted');
-      if (!this.#options.deletionEvents) return;
-      const note = `${describeDecisions(decisions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
-      pass.event(regarding(by.kind, object), { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
-    } else if (deletion.kind === 'wouldDelete' && this.#reports.isFirst(`${object.metadata.uid} would`))
-      metrics.deleted(kind, namespace, 'wouldDelete');
+  /** Reports why an object is kept, if a user should know. */
+  #report(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
+    const { expirer, metrics } = this.#options;
+    const notice = computeNotice(end);
+    if (notice !== undefined && expirer.reportOnce(pass, kind, object, notice))
+      metrics.skipped(metricKind(kind), notice.because);
   }
 
   /**
-   * Counts a DELETE without a clear answer at the time when its result is seen. If no policy selects the object any more,
-   * or its list is not complete, the caches do not show the result; then the API server is asked.
+   * No policy selects the object any more, or its list is not complete, so the caches do not show the result of a DELETE
+   * without an answer: asks the API server. If it refuses the read, the DELETE is not counted.
    */
-  async #countUnanswered(pass: Pass, key: ObjectKey, cached: KubeObject | undefined): Promise<void> {
-    const seen = cached ?? (await this.#readUnanswered(pass, key));
-    if (seen === 'unknown') return;
-    const closed = this.#unanswered.close(nameIn(pass), seen);
-    if (closed === undefined) return;
-    const { outcome, object, decided } = closed;
-    const { deletion } = this.#options.metrics;
-    const lag = millis(Math.max(0, minus(pass.now, decided.since)));
-    deletion.outcome(outcome);
-    deletion.lag.observe(lag / 1000);
-    deletion.done(object.metadata.uid ?? '');
-    this.#count(pass, key, object, decided, { kind: outcome, lag });
-  }
-
-  /** `unknown`: the API server refuses the read. Then the DELETE is not counted. */
-  async #readUnanswered(pass: Pass, key: ObjectKey): Promise<KubeObject | 'unknown' | undefined> {
-    const { client, kind } = this.#unanswered.get(nameIn(pass))!.decided.by;
+  async #resolveUnselected(pass: Pass, key: ObjectKey): Promise<void> {
+    const { expirer } = this.#options;
+    const id = idOf(pass);
+    const sent = expirer.unanswered(id);
+    if (sent === undefined) return;
+    const { client, kind } = sent.because.by;
     try {
-      return await readLive(client, kind, key);
+      expirer.observe(pass, { id, kind, object: await readLive(client, kind, key) });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
-      this.#unanswered.forget(nameIn(pass));
-      return 'unknown';
+      expirer.forget(id);
     }
-  }
-
-  /** The object is terminating. If Lapse deleted it, checks for stuck finalizers. */
-  #reconcileTerminating(pass: Pass, kind: Kind, object: KubeObject): Outcome {
-    const { uid = '' } = object.metadata;
-    if (!this.#ownDeletions.has(uid)) return settled();
-    const state = computeTerminating(object, pass.now);
-    if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
-    this.#ownDeletions.delete(uid);
-    pass.event(regarding(kind, object), {
-      type: 'Warning',
-      reason: 'StuckTerminating',
-      action: 'Delete',
-      note: state.note,
-    });
-    return settled();
   }
 
   /** A policy for the same kind that is not evaluated yet may keep the object longer: nothing is deleted before. */
@@ -283,11 +226,5 @@ export class TargetPasses {
   }
 }
 
-/** Events on metadata-only objects name their real kind. */
-const withKind = (pass: Pass, kind: Kind): Pass => ({
-  ...pass,
-  event: (object, note) => pass.event(regarding(kind, object as KubeObject), note),
-});
-
-/** The name of the target in the queue. */
-const nameIn = ({ key }: Pass): string => objectName(key);
+/** The key of a target in the queue is its `objectId`. */
+const idOf = ({ key }: Pass): string => objectName(key);
