@@ -35,6 +35,20 @@ export interface DeletionTarget<T extends KubeObject, Verdict, Reason = unknown>
   readonly isThere?: () => boolean;
 }
 
+/**
+ * An object that is deleted because of a decision that was recorded first. Its DELETE carries the uid, and the
+ * resourceVersion only if the object has one.
+ */
+export interface RecordedTarget<Reason> {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  /** The time of the decision. */
+  readonly since: Instant;
+  readonly because: Reason;
+  readonly propagation?: Propagation;
+  readonly client: Client;
+}
+
 export const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolean =>
   pass.dryRun || target.dryRun === true;
 
@@ -56,6 +70,21 @@ export function presenceOf<T extends KubeObject, V, R>(
   if (name !== key.name || namespace !== key.namespace) return undefined;
   const uid = uidOf(object);
   return () => cache.get(kind, key)?.metadata.uid === uid;
+}
+
+/** One DELETE of a recorded decision. */
+export function sendRecorded<R>(
+  { signal }: Pass,
+  { kind, object, propagation, client }: RecordedTarget<R>,
+): Promise<DeleteAnswer<KubeObject>> {
+  const { uid, resourceVersion } = object.metadata;
+  if (!uid) throw new Error('an object without uid cannot be deleted safely');
+  return client.delete(kind, keyOf(object), {
+    ifUid: uid,
+    signal,
+    ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }),
+    ...(propagation === undefined ? {} : { propagation }),
+  });
 }
 
 /** One DELETE with the uid and the resourceVersion of the object as preconditions. */

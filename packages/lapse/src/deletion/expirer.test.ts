@@ -22,7 +22,7 @@ const terminating = object({ resourceVersion: '8', deletionTimestamp: TIME });
 const key = { namespace: 'default', name: 'a' };
 const id = objectId(ConfigMap, key);
 
-type Answer = DeleteAnswer<ConfigMap>['kind'] | 'lost' | 'aborted' | 'forbidden';
+type Answer = DeleteAnswer<ConfigMap>['kind'] | 'changed' | 'lost' | 'aborted' | 'forbidden';
 
 /** An Expirer whose API server gives the answers in order; the last one is repeated. */
 class Engine {
@@ -62,6 +62,8 @@ class Engine {
     if (answer === 'lost') throw new TransportError('broken', 'lost', { sent: true });
     if (answer === 'aborted') throw new TransportError('aborted', 'the lease was lost', { sent: true });
     if (answer === 'forbidden') throw new ApiError(403, 'Forbidden', 'x');
+    if (answer === 'changed')
+      return { kind: 'conflict', by: 'changed', error: new ApiError(409, 'Conflict', 'x') };
     return { kind: answer } as DeleteAnswer<ConfigMap>;
   }
 
@@ -220,4 +222,47 @@ test('a report is emitted once per object and reason', () => {
     true,
   ]);
   expect(engine.events).toEqual(['A: x', 'B: x', 'A: x']);
+});
+
+describe('a DELETE of a recorded decision', () => {
+  test.each<[string, version: string | undefined, Answer[], results: string[], counted: number]>([
+    ['is counted when it is accepted', undefined, ['deleted'], ['deleted'], 1],
+    ['is counted when a finalizer keeps the object', undefined, ['terminating'], ['terminating'], 1],
+    ['is counted when the retry finds the object gone', undefined, ['lost', 'gone'], ['error', 'deleted'], 1],
+    [
+      'is counted when another object has the name later',
+      undefined,
+      ['lost', 'changed'],
+      ['error', 'deleted'],
+      1,
+    ],
+    ['is not counted when the object was gone before', undefined, ['gone'], ['gone'], 0],
+    ['is not counted when another object has the name', undefined, ['changed'], ['gone'], 0],
+    ['is not counted when the object changed', '7', ['changed'], ['changed'], 0],
+    ['is not counted when it is refused', undefined, ['forbidden', 'gone'], ['error', 'gone'], 0],
+  ])('%s', async (_name, resourceVersion, answers, results, counted) => {
+    const engine = new Engine();
+    const metadata = { name: 'a', namespace: 'default', uid: 'u1' };
+    const target = {
+      kind: ConfigMap,
+      object: {
+        ...object(),
+        metadata: resourceVersion === undefined ? metadata : { ...metadata, resourceVersion },
+      },
+      since: plus(engine.clock.now(), seconds(-3)),
+      because: 'by record',
+      client: engine.pass().client,
+    };
+    const found: string[] = [];
+    for (const answer of answers) {
+      engine.answers = [answer];
+      found.push(
+        await engine.expirer.expireRecorded(engine.pass(), target).then(
+          ({ kind }) => kind,
+          () => 'error',
+        ),
+      );
+    }
+    expect([found, engine.counted.length]).toEqual([results, counted]);
+  });
 });

@@ -2,24 +2,38 @@
 // with the deletions of this process: it counts DELETEs without an answer once their result is seen, follows terminating
 // objects, and recognizes a competing controller. Both work on the same records.
 
+import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, millis, minus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
+import type { ApiError } from '@lapse/kube/api/status';
+import type { DeleteAnswer } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { Pass } from '@lapse/runtime/pass';
 import { BoundedSet } from './boundedSet.ts';
 import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
 import type { Deletion } from './deletion.ts';
 import { DeletionCounter, type DeletionCounterOptions, regarding } from './deletionCounter.ts';
-import { type DeletionTarget, uidOf } from './deletionTarget.ts';
+import { type DeletionTarget, idOf, type RecordedTarget, sendRecorded, uidOf } from './deletionTarget.ts';
 import { GuardedDeletes, type GuardedDeletesOptions } from './guardedDelete.ts';
 import { OwnDeletions, type SentDelete } from './ownDeletions.ts';
 import { computeTerminating } from './terminating.ts';
+import { mayHaveActed } from './unanswered.ts';
 
 export interface ExpirerOptions<Reason> extends GuardedDeletesOptions, DeletionCounterOptions<Reason> {
   /** Default: deletions by other clients are not counted. */
   readonly competing?: CompetingOptions;
+  /** Default: true. Set it to false if the controller does not call `observe` for the objects that it deletes. */
+  readonly remembersAccepted?: boolean;
 }
+
+/** The result of a DELETE of a recorded decision. */
+export type RecordedDeletion =
+  | { readonly kind: 'deleted' | 'terminating' | 'gone' }
+  /** The object is in another version than the decision. */
+  | { readonly kind: 'changed' }
+  /** An admission webhook or another rule of the cluster refused the deletion. */
+  | { readonly kind: 'refused'; readonly error: ApiError };
 
 /** An object as the cache shows it. */
 export interface Seen {
@@ -57,7 +71,7 @@ const MOST_REPORTS = 100_000;
 
 export class Expirer<Reason> {
   readonly #options: ExpirerOptions<Reason>;
-  readonly #own = new OwnDeletions<Reason>({ remembersAccepted: true });
+  readonly #own: OwnDeletions<Reason>;
   readonly #counter: DeletionCounter<Reason>;
   readonly #deletes: GuardedDeletes<Reason>;
   /** Uids with a DELETE in flight: several queues may contain the same object. */
@@ -67,6 +81,7 @@ export class Expirer<Reason> {
 
   constructor(options: ExpirerOptions<Reason>) {
     this.#options = options;
+    this.#own = new OwnDeletions({ remembersAccepted: options.remembersAccepted ?? true });
     this.#counter = new DeletionCounter(options);
     this.#deletes = new GuardedDeletes(options, { own: this.#own, counter: this.#counter });
   }
@@ -82,6 +97,36 @@ export class Expirer<Reason> {
       return await this.#deletes.delete(pass, target);
     } finally {
       this.#inFlight.delete(uid);
+    }
+  }
+
+  /**
+   * Carries out a decision that was recorded first: one DELETE, which is remembered and counted like every other. The
+   * caller holds it if necessary, and decides again if the object changed. Throws if the API server does not answer.
+   */
+  async expireRecorded(pass: Pass, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
+    const id = idOf(target);
+    let answer: DeleteAnswer<KubeObject>;
+    try {
+      answer = await sendRecorded(pass, target);
+    } catch (error) {
+      if (mayHaveActed(error)) this.#own.addUnanswered(id, target);
+      throw error;
+    }
+    switch (answer.kind) {
+      case 'deleted':
+      case 'terminating':
+        if (this.#own.accept(id, uidOf(target.object))) this.#count(pass, target, answer.kind);
+        return answer;
+      case 'gone':
+        return { kind: this.#resolve(pass, id, undefined) ?? 'gone' };
+      case 'conflict':
+        if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
+        if (target.object.metadata.resourceVersion !== undefined) return { kind: 'changed' };
+        // Another object has the name.
+        return { kind: this.#resolve(pass, id, undefined) ?? 'gone' };
+      default:
+        return assertNever(answer);
     }
   }
 
@@ -153,12 +198,20 @@ export class Expirer<Reason> {
     return this.#inFlight.has(uid) || this.#own.isAccepted(id, uid);
   }
 
-  #resolve(pass: Pass | undefined, id: string, object: KubeObject | undefined): void {
+  #resolve(
+    pass: Pass | undefined,
+    id: string,
+    object: KubeObject | undefined,
+  ): 'deleted' | 'terminating' | undefined {
     const resolved = this.#own.resolve(id, object);
-    if (resolved === undefined) return;
-    const { sent, outcome } = resolved;
-    const lag = millis(Math.max(0, minus(this.#options.guard.now(), sent.since)));
-    this.#counter.count(pass, { ...sent, outcome, lag });
+    if (resolved !== undefined) this.#count(pass, resolved.sent, resolved.outcome);
+    return resolved?.outcome;
+  }
+
+  #count(pass: Pass | undefined, sent: SentDelete<Reason>, outcome: 'deleted' | 'terminating'): void {
+    const { kind, object, since, because } = sent;
+    const lag = millis(Math.max(0, minus(this.#options.guard.now(), since)));
+    this.#counter.count(pass, { kind, object, since, because, outcome, lag });
   }
 
   /** Checks for stuck finalizers. */

@@ -23,7 +23,6 @@ import type { SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed } from './unanswered.ts';
 
 export type { Decision, DeletionTarget } from './deletionTarget.ts';
-export { mayHaveActed } from './unanswered.ts';
 
 export interface GuardedDeletesOptions {
   readonly clock: Clock;

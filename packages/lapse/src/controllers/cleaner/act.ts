@@ -78,10 +78,11 @@ const releaseNote = ({ meaning: { release } }: Act): string =>
 async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Outcome> {
   if (isDry(acting)) return wouldDelete(acting, 'nothing but the Cleaner', decision);
   const { pass, context, cleaner, generation } = acting.reporter;
-  const deletion = await context.deletes.delete(pass, {
+  const deletion = await context.expirer.expire(pass, {
     kind: Cleaner,
     object: cleaner,
     since: pass.now,
+    because: 'cleaner',
     decide: ({ metadata }) =>
       metadata.generation === generation && metadata.deletionTimestamp === undefined
         ? { kind: 'delete', since: pass.now }
@@ -89,7 +90,6 @@ async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Ou
     propagation: 'Background',
   });
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
-    context.metrics.deleted('cleaner');
     const note = `everything that was to be deleted is gone already; the Cleaner is deleted too${releaseNote(acting)}`;
     pass.event(cleaner, { type: 'Normal', reason: 'NothingToDelete', action: 'Delete', note });
   }

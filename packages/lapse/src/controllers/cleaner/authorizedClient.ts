@@ -1,11 +1,14 @@
 // Reads and deletes objects for a Cleaner with the rights of its actor. Results that must be reported to the user
 // (forbidden, kind not served) are return values. All other errors are thrown, and the queue retries.
 
-import type { Kind } from '@lapse/kube/api/kind';
+import { assertNever } from '@lapse/base/assertNever';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { metadataOf } from '@lapse/kube/api/kind';
-import type { KubeObject } from '@lapse/kube/api/object';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
+import type { RecordedDeletion } from '#deletion/expirer';
+import type { DeletedWhat } from './metrics.ts';
 
 export interface AuthorizedClient {
   readonly client: Client;
@@ -13,6 +16,14 @@ export interface AuthorizedClient {
   readonly signal: AbortSignal;
   /** Returns why the actor may not list a kind, or undefined. For kinds that were not reviewed before the decision. */
   readonly refusalToList: (kind: Kind) => Promise<string | undefined>;
+}
+
+/** Also deletes, for a recorded decision. */
+export interface DeletingClient extends AuthorizedClient {
+  /** Sends one DELETE and counts it. `what`: the label of the metric. */
+  readonly expire: (kind: Kind, object: KubeObject, what: DeletedWhat) => Promise<RecordedDeletion>;
+  /** A release object was read: the result of a DELETE without an answer is counted. */
+  readonly observe: (kind: Kind, key: ObjectKey, object: KubeObject | undefined) => void;
 }
 
 export type Read<T> =
@@ -76,30 +87,42 @@ export const listObjects = <T extends KubeObject>(
 
 /** Deletes exactly this object, by uid. A kind that is no longer served has no objects. */
 export async function deleteObject(
-  authorized: AuthorizedClient,
+  client: DeletingClient,
   kind: Kind,
   { name, uid }: { readonly name: string; readonly uid: string },
+  what: DeletedWhat,
 ): Promise<Deleted> {
-  const answer = await deleteUnchanged(authorized, kind, { name, uid });
+  const answer = await deleteUnchanged(client, kind, { name, uid }, what);
   return answer.kind === 'changed' ? { kind: 'gone' } : answer;
 }
 
-/**
- * Deletes the object only if it is unchanged since it was read. `changed`: it was written since, or another object
- * has its name.
- */
+/** Deletes the object only if it is unchanged since it was read. `changed`: it was written since. */
 export async function deleteUnchanged(
-  { client, namespace, signal }: AuthorizedClient,
+  client: DeletingClient,
   kind: Kind,
   object: { readonly name: string; readonly uid: string; readonly resourceVersion?: string },
+  what: DeletedWhat,
 ): Promise<Deleted | { readonly kind: 'changed' }> {
-  const { name, uid, resourceVersion } = object;
-  const premise = { ifUid: uid, ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }) };
+  const { namespace } = client;
   try {
-    const options = { ...premise, propagation: 'Background', signal } as const;
-    const answer = await client.delete(kind, { namespace, name }, options);
-    if (answer.kind !== 'conflict') return { kind: answer.kind === 'gone' ? 'gone' : 'deleted' };
-    return answer.by === 'changed' ? { kind: 'changed' } : { kind: 'refused', why: tell(answer.error) };
+    const metadata = { ...object, ...(namespace === '' ? {} : { namespace }) };
+    const deletion = await client.expire(
+      kind,
+      { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata },
+      what,
+    );
+    switch (deletion.kind) {
+      case 'deleted':
+      case 'terminating':
+        return { kind: 'deleted' };
+      case 'gone':
+      case 'changed':
+        return { kind: deletion.kind };
+      case 'refused':
+        return { kind: 'refused', why: tell(deletion.error) };
+      default:
+        return assertNever(deletion);
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 403) return { kind: 'forbidden', why: tell(error) };

@@ -3,11 +3,11 @@
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { Client } from '@lapse/kube/client/client';
 import type { Budget } from '#deletion/budget';
-import type { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
 import type { Actors } from './actor.ts';
 import type { Interests } from './interests.ts';
-import type { CleanerMetrics } from './metrics.ts';
+import type { CleanerMetrics, DeletedWhat } from './metrics.ts';
 import type { RecordSeal } from './recordSeal.ts';
 
 export interface CleanerOptions {
@@ -60,7 +60,7 @@ export interface Done {
 
 export interface Context {
   readonly guard: SkewGuard;
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<DeletedWhat>;
   readonly actors: Actors;
   readonly records: RecordSeal;
   /** Lapse's own client, for discovery. */

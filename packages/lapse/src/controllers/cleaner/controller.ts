@@ -4,14 +4,14 @@
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
 import { Cleaner } from '#api/cleaner';
 import { deletionMetrics } from '#deletion/deletionMetrics';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#deletion/impersonation';
 import { AUTHOR_ANNOTATION, type AuthorSeal } from '#deletion/rightsAuthor';
 import type { Services } from '../family.ts';
 import { Actors } from './actor.ts';
 import type { CleanerOptions, Context } from './context.ts';
 import { Interests } from './interests.ts';
-import { cleanerMetrics } from './metrics.ts';
+import { cleanerMetrics, type DeletedWhat } from './metrics.ts';
 import { cleanerProjection, waitOf } from './projection.ts';
 import { createReconcile } from './reconcile.ts';
 import { RecordSeal } from './recordSeal.ts';
@@ -79,6 +79,7 @@ function createContext(options: CleanerControllerOptions): Context {
   const { services, seal } = options;
   const { clock, guard, registry, client, actAs } = services;
   const habits = services.deletion?.(NAME);
+  const metrics = cleanerMetrics(registry);
   return {
     guard,
     client,
@@ -89,7 +90,7 @@ function createContext(options: CleanerControllerOptions): Context {
     definitions: new Map(),
     done: new Map(),
     ...(habits?.budget === undefined ? {} : { budget: habits.budget }),
-    metrics: cleanerMetrics(registry),
+    metrics,
     records: new RecordSeal({
       seal,
       random: services.random,
@@ -97,10 +98,13 @@ function createContext(options: CleanerControllerOptions): Context {
       mayUseOwnKey: actAs === 'controller',
     }),
     actors: createActors(options),
-    deletes: new GuardedDeletes({
+    expirer: new Expirer<DeletedWhat>({
       clock,
       guard,
       metrics: deletionMetrics(registry, NAME, () => guard.now()),
+      onDeleted: ({ because }) => metrics.deleted(because),
+      describe: ({ kind, object, because }) => `${because} ${kind.kind} ${object.metadata.name}`,
+      remembersAccepted: false,
       ...habits,
     }),
   };

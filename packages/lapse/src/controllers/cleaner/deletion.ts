@@ -17,8 +17,9 @@ import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome'
 import type { Pass } from '@lapse/runtime/pass';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner';
 import { outcomeOf } from '#deletion/deletion';
+import { objectId } from '#deletion/ownDeletions';
 import { type Acting, authorOf } from './actor.ts';
-import { type AuthorizedClient, deleteObject } from './authorizedClient.ts';
+import { type DeletingClient, deleteObject } from './authorizedClient.ts';
 import type { Context } from './context.ts';
 import { authorizedClientOf } from './decide.ts';
 import type { Uninstalled } from './helm.ts';
@@ -121,8 +122,23 @@ export class Deletion {
     return again('decision given up');
   }
 
-  #authorized(actor: Acting): AuthorizedClient {
-    return authorizedClientOf({ pass: this.#pass, context: this.#context, cleaner: this.#cleaner, actor });
+  #authorized(actor: Acting): DeletingClient {
+    const pass = this.#pass;
+    const { expirer } = this.#context;
+    const since = parseTime(this.#record.evaluatedAt);
+    return {
+      ...authorizedClientOf({ pass, context: this.#context, cleaner: this.#cleaner, actor }),
+      expire: (kind, object, because) =>
+        expirer.expireRecorded(pass, {
+          kind,
+          object,
+          since,
+          because,
+          propagation: 'Background',
+          client: actor.client,
+        }),
+      observe: (kind, key, object) => expirer.observe(pass, { id: objectId(kind, key), kind, object }),
+    };
   }
 
   async #deleteTargets(actor: Acting): Promise<Outcome | undefined> {
@@ -136,13 +152,11 @@ export class Deletion {
       const refusal = await this.#context.actors.refusalTo(actor, 'delete', kindOf(target), key);
       if (refusal !== undefined) return this.#stuck('Forbidden', refusal);
       if (!this.#progress.isWanted()) return settled();
-      const answer = await deleteObject(authorized, kindOf(target), target);
+      const answer = await deleteObject(authorized, kindOf(target), target, 'target');
       switch (answer.kind) {
         case 'deleted':
-          await this.#progress.noteDeleted('target');
-          break;
         case 'gone':
-          // The object may have been deleted by an earlier request of Lapse that was not answered or not noted.
+          // An object that is gone may have been deleted by an earlier request of Lapse that was not noted.
           await this.#progress.noteStart();
           break;
         case 'forbidden':
@@ -268,17 +282,17 @@ export class Deletion {
   async #deleteSelf(): Promise<Outcome> {
     const { evaluatedAt } = this.#record;
     const since = parseTime(evaluatedAt);
-    const deletion = await this.#context.deletes.delete(this.#pass, {
+    const deletion = await this.#context.expirer.expire(this.#pass, {
       kind: Cleaner,
       object: this.#cleaner,
       since,
+      because: 'cleaner',
       decide: (live) =>
         live.status?.deletion?.evaluatedAt === evaluatedAt && live.metadata.deletionTimestamp === undefined
           ? { kind: 'delete', since }
           : { kind: 'keep', verdict: undefined },
       propagation: 'Background',
     });
-    if (deletion.kind === 'deleted') this.#context.metrics.deleted('cleaner');
     return outcomeOf(deletion, () => again('changed while deleting'));
   }
 }

@@ -162,10 +162,9 @@ async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<
     const held = options.heldUntil(ref.uid);
     if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
     if (!options.isWanted()) return { kind: 'unwanted' };
-    const answer = await deleteObject(authorized, kind, ref);
+    const answer = await deleteObject(authorized, kind, ref, 'release record');
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
-    if (answer.kind === 'deleted' && (await options.onDeleted('release record')) === 'stop')
-      return stopped(options);
+    if (answer.kind === 'deleted' && (await options.onDeleted()) === 'stop') return stopped(options);
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { Pass } from '@lapse/runtime/pass';
 import type { RecordedRelease } from '#api/cleaner';
 import type { Acting } from './actor.ts';
-import type { AuthorizedClient } from './authorizedClient.ts';
+import type { AuthorizedClient, DeletingClient } from './authorizedClient.ts';
 import type { Context } from './context.ts';
 import { type Uninstalled, uninstall } from './helm.ts';
 import { createHookRunner } from './hooks.ts';
@@ -17,7 +17,7 @@ export interface Uninstalling {
   readonly context: Context;
   readonly progress: Progress;
   readonly actor: Acting;
-  readonly authorized: AuthorizedClient;
+  readonly authorized: DeletingClient;
   /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
   readonly heldUntil: (uid: string) => Instant | undefined;
 }
@@ -35,7 +35,7 @@ export function uninstallRecorded(record: RecordedRelease, uninstalling: Uninsta
     isWanted: () => progress.isWanted(),
     refusalTo: (verb, kind, key) => actors.refusalTo(actor, verb, kind, key),
     heldUntil,
-    onDeleted: (what) => progress.noteDeleted(what),
+    onDeleted: () => progress.noteStart(),
     begin: () => begin(progress, authorized),
     runHooks: hookRunner(uninstalling),
   });

@@ -11,7 +11,7 @@ import type { RecordedRelease } from '#api/cleaner';
 import { asksToStay, type ManifestObject } from '#helm/manifest';
 import { isOwnedBy } from '#helm/ownership';
 import type { UninstallSteps } from '#helm/uninstall';
-import { type AuthorizedClient, deleteUnchanged, getMetadata } from './authorizedClient.ts';
+import { type DeletingClient, deleteUnchanged, getMetadata } from './authorizedClient.ts';
 import { findNewer, type ReleaseKey } from './helmStorage.ts';
 
 /** Why the uninstall stops. */
@@ -23,7 +23,7 @@ export type Stop =
   | { readonly kind: 'unwanted' };
 
 export interface RemovalOptions {
-  readonly authorized: AuthorizedClient;
+  readonly authorized: DeletingClient;
   readonly discovery: Discovery;
   readonly record: RecordedRelease;
   readonly now: Instant;
@@ -41,7 +41,7 @@ export interface RemovalOptions {
   /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
   readonly heldUntil: (uid: string) => Instant | undefined;
   /** Called after a deletion. `stop`: the Cleaner changed or was deleted meanwhile, and must be evaluated again. */
-  readonly onDeleted: (what: 'release object' | 'release record') => Promise<'go on' | 'stop'>;
+  readonly onDeleted: () => Promise<'go on' | 'stop'>;
 }
 
 /** How often an object that keeps changing is read again before the uninstall is retried later. */
@@ -86,8 +86,7 @@ export async function removeAll(
         break;
       case 'removed':
         removal.gone++;
-        if ((await options.onDeleted('release object')) === 'stop')
-          return { ...removal, stop: stopped(options) };
+        if ((await options.onDeleted()) === 'stop') return { ...removal, stop: stopped(options) };
         break;
       case 'kept':
         removal.kept.push(nameOf(object));
@@ -159,6 +158,7 @@ async function remove(
     const live = await getMetadata(authorized, kind, object.name);
     if (live.kind === 'notServed') return ABSENT;
     if (live.kind === 'forbidden') return left(object, live.why);
+    authorized.observe(kind, key, live.value);
     if (live.value === undefined) return ABSENT;
     const result = await removeLive(live.value, refused, where);
     if (result !== 'conflict') return result;
@@ -181,7 +181,7 @@ export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned'
 interface Where {
   readonly object: ManifestObject;
   readonly kind: Kind;
-  readonly authorized: AuthorizedClient;
+  readonly authorized: DeletingClient;
   readonly release: ReleaseKey;
   readonly options: RemovalOptions;
   /** Why the actor may not delete the object, if so. */
@@ -214,7 +214,12 @@ async function removeLive(
   // Rejected although nothing changed: the API server writes some objects itself before it deletes them in the
   // background.
   const version = resourceVersion === undefined || resourceVersion === refused ? {} : { resourceVersion };
-  const answer = await deleteUnchanged(authorized, kind, { name: object.name, uid, ...version });
+  const answer = await deleteUnchanged(
+    authorized,
+    kind,
+    { name: object.name, uid, ...version },
+    'release object',
+  );
   switch (answer.kind) {
     case 'deleted':
       return { kind: 'removed' };
@@ -244,10 +249,10 @@ async function findKind(
 }
 
 function authorizedClientFor(
-  authorized: AuthorizedClient,
+  authorized: DeletingClient,
   kind: Kind,
   object: ManifestObject,
   release: ReleaseKey,
-): AuthorizedClient {
+): DeletingClient {
   return { ...authorized, namespace: kind.namespaced ? object.namespace || release.namespace : '' };
 }

@@ -13,14 +13,14 @@ import type { RecordedRelease } from '#api/cleaner';
 import { type HookEvent, hasPolicy, hookObject } from '#helm/hooks';
 import type { Hook } from '#helm/release';
 import type { UninstallSteps } from '#helm/uninstall';
-import { type AuthorizedClient, deleteObject, getObject, tell } from './authorizedClient.ts';
+import { type DeletingClient, deleteObject, getObject, tell } from './authorizedClient.ts';
 import type { Uninstalled } from './helm.ts';
 import { isDenied } from './kinds.ts';
 
 type Progress = NonNullable<RecordedRelease['hooks']>;
 
 export interface HookRunnerOptions {
-  readonly authorized: AuthorizedClient;
+  readonly authorized: DeletingClient;
   readonly discovery: Discovery;
   readonly now: Instant;
   readonly enabled: boolean;
@@ -156,7 +156,7 @@ async function removeHook(hook: Hook, options: HookRunnerOptions): Promise<void>
   if (read.kind !== 'read' || read.value === undefined || !isOurs(read.value, options)) return;
   if ((await options.refusalTo('delete', located.kind, located.name)) !== undefined) return;
   const { uid = '' } = read.value.metadata;
-  await deleteObject(options.authorized, located.kind, { name: located.name, uid });
+  await deleteObject(options.authorized, located.kind, { name: located.name, uid }, 'hook');
 }
 
 const isOurs = ({ metadata }: KubeObject, { decision }: HookRunnerOptions): boolean =>
@@ -190,7 +190,7 @@ async function makeWay(
     if (!hasPolicy(hook, 'before-hook-creation')) return { kind: 'failed', why: `${name} exists already` };
     const refusal = await options.refusalTo('delete', kind, name);
     if (refusal !== undefined) return { kind: 'failed', why: `${refusal}; ${WAY_OUT}` };
-    const answer = await deleteObject(options.authorized, kind, { name, uid });
+    const answer = await deleteObject(options.authorized, kind, { name, uid }, 'hook');
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
   }
   return { kind: 'waiting', until: plus(options.now, POLL), why: 'an earlier hook makes way' };

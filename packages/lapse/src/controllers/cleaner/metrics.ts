@@ -10,10 +10,11 @@ const SCHEDULES = [
   'sleep limit',
   'not monotonic',
 ] as const satisfies NextEvaluation['why'][];
-const WHAT = ['target', 'release object', 'release record', 'cleaner'] as const;
+const COUNTED = ['target', 'release object', 'release record', 'cleaner'] as const;
 const DISCARDED = ['unauthenticated', 'impossible', 'outdated', 'author changed'] as const;
 export type DiscardedBecause = (typeof DISCARDED)[number];
-export type DeletedWhat = (typeof WHAT)[number];
+/** Hooks are not counted: Lapse created them. */
+export type DeletedWhat = (typeof COUNTED)[number] | 'hook';
 
 export interface CleanerMetrics {
   evaluated(result: ConditionResult['result']): void;
@@ -51,14 +52,16 @@ export function cleanerMetrics(registry: Registry): CleanerMetrics {
   for (const reason of DISCARDED) discarded.with(reason);
   for (const result of RESULTS) evaluations.with(result);
   for (const by of SCHEDULES) looks.with(by);
-  for (const what of WHAT) deleted.with(what);
+  for (const what of COUNTED) deleted.with(what);
   return {
     evaluated: (result) => evaluations.with(result).inc(),
     scheduled: ({ why, evaluations: count }) => {
       looks.with(why).inc();
       probes.inc(count);
     },
-    deleted: (what) => deleted.with(what).inc(),
+    deleted(what) {
+      if (what !== 'hook') deleted.with(what).inc();
+    },
     discarded: (because) => discarded.with(because).inc(),
     decisions: registry
       .counter('lapse_cleaner_decisions_total', 'Decisions to delete that were recorded.')

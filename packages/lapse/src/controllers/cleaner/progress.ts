@@ -42,11 +42,6 @@ export class Progress {
     return begun;
   }
 
-  noteDeleted(what: 'target' | 'release object' | 'release record'): Promise<'go on' | 'stop'> {
-    this.#context.metrics.deleted(what);
-    return this.noteStart();
-  }
-
   /** Notes once that the decision can no longer be discarded. */
   async noteStart(): Promise<'go on' | 'stop'> {
     if (this.record.startedAt !== undefined) return 'go on';
