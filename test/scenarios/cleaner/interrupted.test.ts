@@ -283,3 +283,31 @@ describe('Events are emitted once, and are correct', () => {
     },
   );
 });
+
+describe('every deletion is counted once', () => {
+  const count = async (scene: Scene, what: string): Promise<number> => {
+    const text = (await scene.simulation()).registry.text();
+    return Number(new RegExp(`^lapse_cleaner_deleted_total\\{what="${what}"\\} (.*)$`, 'm').exec(text)?.[1]);
+  };
+  const counts = async (scene: Scene) => ({
+    targets: await count(scene, 'target'),
+    objects: await count(scene, 'release object'),
+    records: await count(scene, 'release record'),
+    cleaners: await count(scene, 'cleaner'),
+  });
+
+  scenario('with all answers', async (scene) => {
+    await givenBoth(scene);
+    await scene.when.timePasses(minutes(2));
+    expect(await counts(scene)).toEqual({ targets: 1, objects: 1, records: 1, cleaners: 1 });
+  });
+
+  scenario('although every answer is lost once', async (scene) => {
+    await givenBoth(scene);
+    for (const one of ['configmaps a', 'configmaps m1', 'secrets', 'cleaners c'])
+      scene.when.serverAnswers(`delete ${one}`, { drop: 'after' }, { times: 1 });
+    await scene.when.timePasses(minutes(5));
+    await scene.then.isGone('cleaner/c');
+    expect(await counts(scene)).toEqual({ targets: 1, objects: 1, records: 1, cleaners: 1 });
+  });
+});

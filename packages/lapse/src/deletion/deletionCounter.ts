@@ -1,13 +1,13 @@
-// Counts, logs and reports an accepted deletion. Every accepted deletion passes here exactly once: when the API server
-// answers, or when the result of a DELETE without an answer is seen.
+// Counts, logs and reports accepted deletions, each exactly once: when the API server answers, or when the result of a
+// DELETE without an answer is seen.
 
-import type { Millis } from '@lapse/base/instant';
+import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Regarded } from '@lapse/runtime/events/types';
 import type { Pass } from '@lapse/runtime/pass';
 import type { DeletionMetrics } from './deletionMetrics.ts';
-import type { SentDelete } from './ownDeletions.ts';
+import { idOf, OwnDeletions, type SentDelete, type TookEffect } from './ownDeletions.ts';
 
 export interface Deleted<Reason = unknown> extends SentDelete<Reason> {
   /** `wouldDelete`: a dry run. It is counted once per object and deadline. */
@@ -17,6 +17,7 @@ export interface Deleted<Reason = unknown> extends SentDelete<Reason> {
 }
 
 export interface DeletionCounterOptions<Reason> {
+  readonly guard: { now(): Instant };
   readonly metrics: DeletionMetrics;
   /** For the labels of the controller. */
   readonly onDeleted?: (deleted: Deleted<Reason>) => void;
@@ -24,40 +25,75 @@ export interface DeletionCounterOptions<Reason> {
   readonly describe?: (deleted: Deleted<Reason>) => string;
   /** Emit an Event on every deleted object with the reason. Default: false. */
   readonly deletionEvents?: boolean;
+  /** Default: true. Set it to false if the controller does not observe the objects that it deletes. */
+  readonly remembersAccepted?: boolean;
 }
 
+/** Undefined on a standby, which emits no Events. */
+type MaybePass = Pass | undefined;
+
 export class DeletionCounter<Reason = unknown> {
+  readonly own: OwnDeletions<Reason>;
   readonly #options: DeletionCounterOptions<Reason>;
 
   constructor(options: DeletionCounterOptions<Reason>) {
     this.#options = options;
+    this.own = new OwnDeletions(options);
   }
 
   /**
-   * `pass`: undefined on a standby, which does not emit Events. `isThere`: whether the object still exists; without it,
-   * the object is not tracked while it is terminating.
+   * The API server accepted the DELETE. `isThere`: whether the object still exists; without it, the object is not tracked
+   * while it is terminating.
    */
-  count(pass: Pass | undefined, deleted: Deleted<Reason>, isThere?: () => boolean): void {
+  accepted(pass: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
+    const { uid = '' } = sent.object.metadata;
+    if (this.own.accept(idOf(sent), uid)) return this.#count(pass, { sent, outcome }, isThere);
+    this.#options.metrics.terminating(uid, isThere);
+    return this.#lag(sent);
+  }
+
+  /** Resolves a DELETE without an answer, given the current object. Returns it if it took effect. */
+  resolve(
+    pass: MaybePass,
+    id: string,
+    seen: KubeObject | undefined,
+    isThere?: () => boolean,
+  ): (TookEffect<Reason> & { readonly lag: Millis }) | undefined {
+    const resolved = this.own.resolve(id, seen);
+    return resolved && { ...resolved, lag: this.#count(pass, resolved, isThere) };
+  }
+
+  /** Call it once per object and deadline. */
+  wouldDelete(pass: Pass, sent: SentDelete<Reason>): Millis {
+    const lag = this.#lag(sent);
+    this.#options.onDeleted?.({ ...sent, outcome: 'wouldDelete', lag });
+    emit(pass, sent, 'WouldDelete', `would have been deleted, ${afterDeadline(lag)} (dry run)`);
+    return lag;
+  }
+
+  #count(pass: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
     const { metrics, onDeleted, describe, deletionEvents } = this.#options;
-    const { object, outcome, lag } = deleted;
-    onDeleted?.(deleted);
-    if (outcome === 'wouldDelete') {
-      const note = `would have been deleted, ${afterDeadline(lag)} (dry run)`;
-      emit(pass, deleted, 'WouldDelete', note);
-      return;
-    }
+    const lag = this.#lag(sent);
+    const deleted = { ...sent, outcome, lag };
+    const { uid = '' } = sent.object.metadata;
     metrics.outcome(outcome);
     metrics.lag.observe(lag / 1000);
-    const { uid = '' } = object.metadata;
     if (outcome === 'terminating') metrics.terminating(uid, isThere);
     else metrics.done(uid);
-    const because = describe?.(deleted);
+    onDeleted?.(deleted);
+    const because = describe?.(deleted) ?? `deleted ${afterDeadline(lag)}`;
     pass?.log.debug({ because, lagMs: lag, outcome }, 'deleted');
-    if (deletionEvents === true) emit(pass, deleted, 'Deleted', because ?? `deleted ${afterDeadline(lag)}`);
+    if (deletionEvents === true) emit(pass, sent, 'Deleted', because);
+    return lag;
+  }
+
+  /** By the clock that decisions use. */
+  #lag({ since }: SentDelete<Reason>): Millis {
+    return millis(Math.max(0, minus(this.#options.guard.now(), since)));
   }
 }
 
-function emit(pass: Pass | undefined, { kind, object }: Deleted, reason: string, note: string): void {
+function emit(pass: MaybePass, { kind, object }: SentDelete, reason: string, note: string): void {
   pass?.event(regarding(kind, object), { type: 'Normal', reason, action: 'Delete', note });
 }
 

@@ -7,7 +7,7 @@ import type { Client } from '@lapse/kube/client/client';
 import type { DeleteAnswer, Propagation } from '@lapse/kube/client/delete';
 import type { Pass } from '@lapse/runtime/pass';
 import type { Budget } from './budget.ts';
-import { objectId } from './ownDeletions.ts';
+import type { SentDelete } from './ownDeletions.ts';
 
 export type Decision<Verdict, Reason = unknown> =
   | { readonly kind: 'delete'; readonly since: Instant; readonly because?: Reason }
@@ -39,12 +39,7 @@ export interface DeletionTarget<T extends KubeObject, Verdict, Reason = unknown>
  * An object that is deleted because of a decision that was recorded first. Its DELETE carries the uid, and the
  * resourceVersion only if the object has one.
  */
-export interface RecordedTarget<Reason> {
-  readonly kind: Kind;
-  readonly object: KubeObject;
-  /** The time of the decision. */
-  readonly since: Instant;
-  readonly because: Reason;
+export interface RecordedTarget<Reason> extends SentDelete<Reason> {
   readonly propagation?: Propagation;
   readonly client: Client;
 }
@@ -53,9 +48,6 @@ export const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolea
   pass.dryRun || target.dryRun === true;
 
 export const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
-
-export const idOf = ({ kind, object }: { readonly kind: Kind; readonly object: KubeObject }): string =>
-  objectId(kind, keyOf(object));
 
 export const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
   `${uidOf(object)}@${since}`;
@@ -74,11 +66,12 @@ export function presenceOf<T extends KubeObject, V, R>(
 
 /** One DELETE of a recorded decision. */
 export function sendRecorded<R>(
-  { signal }: Pass,
+  { signal, dryRun }: Pass,
   { kind, object, propagation, client }: RecordedTarget<R>,
 ): Promise<DeleteAnswer<KubeObject>> {
   const { uid, resourceVersion } = object.metadata;
   if (!uid) throw new Error('an object without uid cannot be deleted safely');
+  if (dryRun) throw new Error('a recorded decision is not carried out in a dry run');
   return client.delete(kind, keyOf(object), {
     ifUid: uid,
     signal,

@@ -224,6 +224,21 @@ test('a report is emitted once per object and reason', () => {
   expect(engine.events).toEqual(['A: x', 'B: x', 'A: x']);
 });
 
+/** As a record contains it: without the resourceVersion, unless the object was read again. */
+function recordedTarget(engine: Engine, resourceVersion?: string) {
+  const metadata = { name: 'a', namespace: 'default', uid: 'u1' };
+  return {
+    kind: ConfigMap,
+    object: {
+      ...object(),
+      metadata: resourceVersion === undefined ? metadata : { ...metadata, resourceVersion },
+    },
+    since: plus(engine.clock.now(), seconds(-3)),
+    because: 'by record',
+    client: engine.pass().client,
+  };
+}
+
 describe('a DELETE of a recorded decision', () => {
   test.each<[string, version: string | undefined, Answer[], results: string[], counted: number]>([
     ['is counted when it is accepted', undefined, ['deleted'], ['deleted'], 1],
@@ -242,17 +257,7 @@ describe('a DELETE of a recorded decision', () => {
     ['is not counted when it is refused', undefined, ['forbidden', 'gone'], ['error', 'gone'], 0],
   ])('%s', async (_name, resourceVersion, answers, results, counted) => {
     const engine = new Engine();
-    const metadata = { name: 'a', namespace: 'default', uid: 'u1' };
-    const target = {
-      kind: ConfigMap,
-      object: {
-        ...object(),
-        metadata: resourceVersion === undefined ? metadata : { ...metadata, resourceVersion },
-      },
-      since: plus(engine.clock.now(), seconds(-3)),
-      because: 'by record',
-      client: engine.pass().client,
-    };
+    const target = recordedTarget(engine, resourceVersion);
     const found: string[] = [];
     for (const answer of answers) {
       engine.answers = [answer];
@@ -265,4 +270,11 @@ describe('a DELETE of a recorded decision', () => {
     }
     expect([found, engine.counted.length]).toEqual([results, counted]);
   });
+});
+
+test('a recorded decision is not carried out in a dry run', async () => {
+  const engine = new Engine();
+  const deletion = engine.expirer.expireRecorded(engine.pass(true), recordedTarget(engine));
+  await expect(deletion).rejects.toThrow('a recorded decision is not carried out in a dry run');
+  expect(engine.counted).toEqual([]);
 });

@@ -3,7 +3,7 @@
 // objects, and recognizes a competing controller. Both work on the same records.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Instant, millis, minus, seconds } from '@lapse/base/instant';
+import { type Instant, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
@@ -14,17 +14,17 @@ import { BoundedSet } from './boundedSet.ts';
 import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
 import type { Deletion } from './deletion.ts';
 import { DeletionCounter, type DeletionCounterOptions, regarding } from './deletionCounter.ts';
-import { type DeletionTarget, idOf, type RecordedTarget, sendRecorded, uidOf } from './deletionTarget.ts';
+import { type DeletionTarget, type RecordedTarget, sendRecorded, uidOf } from './deletionTarget.ts';
 import { GuardedDeletes, type GuardedDeletesOptions } from './guardedDelete.ts';
-import { OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import { idOf, type OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import type { SkewGuard } from './skewGuard.ts';
 import { computeTerminating } from './terminating.ts';
 import { mayHaveActed } from './unanswered.ts';
 
 export interface ExpirerOptions<Reason> extends GuardedDeletesOptions, DeletionCounterOptions<Reason> {
+  readonly guard: SkewGuard;
   /** Default: deletions by other clients are not counted. */
   readonly competing?: CompetingOptions;
-  /** Default: true. Set it to false if the controller does not call `observe` for the objects that it deletes. */
-  readonly remembersAccepted?: boolean;
 }
 
 /** The result of a DELETE of a recorded decision. */
@@ -81,9 +81,9 @@ export class Expirer<Reason> {
 
   constructor(options: ExpirerOptions<Reason>) {
     this.#options = options;
-    this.#own = new OwnDeletions({ remembersAccepted: options.remembersAccepted ?? true });
     this.#counter = new DeletionCounter(options);
-    this.#deletes = new GuardedDeletes(options, { own: this.#own, counter: this.#counter });
+    this.#own = this.#counter.own;
+    this.#deletes = new GuardedDeletes(options, this.#counter);
   }
 
   /** Deletes the object if it is still due. Throws if the API server does not answer. */
@@ -102,38 +102,39 @@ export class Expirer<Reason> {
 
   /**
    * Carries out a decision that was recorded first: one DELETE, which is remembered and counted like every other. The
-   * caller holds it if necessary, and decides again if the object changed. Throws if the API server does not answer.
+   * caller holds it if necessary, and decides again if the object changed. Throws if the API server does not answer; it
+   * is not repeated here, because the caller checks before every DELETE whether the decision still holds.
    */
   async expireRecorded(pass: Pass, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
-    const id = idOf(target);
     let answer: DeleteAnswer<KubeObject>;
     try {
       answer = await sendRecorded(pass, target);
     } catch (error) {
-      if (mayHaveActed(error)) this.#own.addUnanswered(id, target);
+      if (mayHaveActed(error)) this.#own.addUnanswered(target);
       throw error;
     }
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        if (this.#own.accept(id, uidOf(target.object))) this.#count(pass, target, answer.kind);
+        this.#counter.accepted(pass, { sent: target, outcome: answer.kind });
         return answer;
-      case 'gone':
-        return { kind: this.#resolve(pass, id, undefined) ?? 'gone' };
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         if (target.object.metadata.resourceVersion !== undefined) return { kind: 'changed' };
-        // Another object has the name.
-        return { kind: this.#resolve(pass, id, undefined) ?? 'gone' };
+        break;
+      case 'gone':
+        break;
       default:
         return assertNever(answer);
     }
+    // The object is gone, or another object has its name.
+    return { kind: this.#counter.resolve(pass, idOf(target), undefined)?.outcome ?? 'gone' };
   }
 
   /** Call it in every reconcile, before a decision. */
   observe(pass: Pass, seen: Seen): Observed {
     const { id, object } = seen;
-    this.#resolve(pass, id, object);
+    this.#counter.resolve(pass, id, object);
     if (object === undefined) {
       if (!this.#own.has(id)) this.#countCompeting(pass, seen);
       this.#own.forget(id);
@@ -175,7 +176,7 @@ export class Expirer<Reason> {
    */
   observeOnStandby(id: string, object: KubeObject | undefined): void {
     const isBeforeNextLeader = this.#options.clock.elapsed() - this.#pausedAt < NO_OTHER_LEADER;
-    if (isBeforeNextLeader) this.#resolve(undefined, id, object);
+    if (isBeforeNextLeader) this.#counter.resolve(undefined, id, object);
     if (object === undefined) this.#own.forget(id);
   }
 
@@ -196,22 +197,6 @@ export class Expirer<Reason> {
 
   #isDeleting(id: string, uid: string): boolean {
     return this.#inFlight.has(uid) || this.#own.isAccepted(id, uid);
-  }
-
-  #resolve(
-    pass: Pass | undefined,
-    id: string,
-    object: KubeObject | undefined,
-  ): 'deleted' | 'terminating' | undefined {
-    const resolved = this.#own.resolve(id, object);
-    if (resolved !== undefined) this.#count(pass, resolved.sent, resolved.outcome);
-    return resolved?.outcome;
-  }
-
-  #count(pass: Pass | undefined, sent: SentDelete<Reason>, outcome: 'deleted' | 'terminating'): void {
-    const { kind, object, since, because } = sent;
-    const lag = millis(Math.max(0, minus(this.#options.guard.now(), since)));
-    this.#counter.count(pass, { kind, object, since, because, outcome, lag });
   }
 
   /** Checks for stuck finalizers. */

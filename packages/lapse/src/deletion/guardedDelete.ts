@@ -17,8 +17,8 @@ import type { Deletion } from './deletion.ts';
 import { DeletionCounter, regarding } from './deletionCounter.ts';
 import { DeletionHold } from './deletionHold.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
-import { type DeletionTarget, dryKey, idOf, isDry, presenceOf, sendDelete, uidOf } from './deletionTarget.ts';
-import { OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import { type DeletionTarget, dryKey, isDry, presenceOf, sendDelete, uidOf } from './deletionTarget.ts';
+import { idOf, type SentDelete } from './ownDeletions.ts';
 import type { SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed } from './unanswered.ts';
 
@@ -54,25 +54,17 @@ interface Next<T extends KubeObject, Reason> {
   readonly because: Reason;
 }
 
-/** What an Expirer shares with its GuardedDeletes. */
-export interface DeletionRecords<Reason> {
-  readonly own: OwnDeletions<Reason>;
-  readonly counter: DeletionCounter<Reason>;
-}
-
 export class GuardedDeletes<Reason = unknown> {
   readonly #options: GuardedDeletesOptions;
-  readonly #own: OwnDeletions<Reason>;
   readonly #counter: DeletionCounter<Reason>;
   /** Objects whose dry-run Event was emitted. */
   readonly #dryRunReported = new BoundedSet(MOST_REMEMBERED);
   readonly #hold: DeletionHold;
 
-  constructor(options: GuardedDeletesOptions, records?: DeletionRecords<Reason>) {
+  constructor(options: GuardedDeletesOptions, counter?: DeletionCounter<Reason>) {
     this.#options = options;
     this.#hold = new DeletionHold(options);
-    this.#own = records?.own ?? new OwnDeletions({ remembersAccepted: false });
-    this.#counter = records?.counter ?? new DeletionCounter(options);
+    this.#counter = counter ?? new DeletionCounter({ ...options, remembersAccepted: false });
   }
 
   async delete<T extends KubeObject, Verdict>(
@@ -140,8 +132,7 @@ export class GuardedDeletes<Reason = unknown> {
     try {
       answer = await sendDelete(pass, target, at.object);
     } catch (error) {
-      if (mayHaveActed(error) && !isDry(pass, target))
-        this.#own.addUnanswered(idOf(target), sentOf(target, at));
+      if (mayHaveActed(error) && !isDry(pass, target)) this.#counter.own.addUnanswered(sentOf(target, at));
       if (isCutOff(error)) return this.#afterCutOff(pass, target, at, error);
       // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
       if (last || !isUnanswered(error)) throw error;
@@ -217,13 +208,11 @@ export class GuardedDeletes<Reason = unknown> {
   ): Deletion<V> {
     const sent = sentOf(target, at);
     if (!isDry(pass, target)) {
-      const isFirst = this.#own.accept(idOf(target), uidOf(at.object));
-      return this.#count(pass, target, sent, outcome, isFirst);
+      const lag = this.#counter.accepted(pass, { sent, outcome }, presenceOf(pass, target));
+      return { kind: outcome, lag };
     }
-    const lag = this.#lag(at.since);
     this.#dryRunReported.add(dryKey(target));
-    this.#counter.count(pass, { ...sent, outcome: 'wouldDelete', lag });
-    return { kind: 'wouldDelete', lag };
+    return { kind: 'wouldDelete', lag: this.#counter.wouldDelete(pass, sent) };
   }
 
   /** The object no longer exists: an unanswered DELETE of this process took effect, or another client deleted it. */
@@ -242,29 +231,13 @@ export class GuardedDeletes<Reason = unknown> {
     at: Next<T, Reason>,
     live: T | undefined,
   ): Deletion<V> | undefined {
-    const id = idOf(target);
     for (const seen of [at.object, live]) {
-      const resolved = this.#own.resolve(id, seen);
-      if (resolved === undefined) continue;
-      const deletion = this.#count<T, V>(pass, target, resolved.sent, resolved.outcome, true);
+      const resolved = this.#counter.resolve(pass, idOf(sentOf(target, at)), seen, presenceOf(pass, target));
       // The DELETE of an earlier object with the same name does not concern this one.
-      if (uidOf(resolved.sent.object) === uidOf(at.object)) return deletion;
+      if (resolved !== undefined && uidOf(resolved.sent.object) === uidOf(at.object))
+        return { kind: resolved.outcome, lag: resolved.lag };
     }
     return undefined;
-  }
-
-  #count<T extends KubeObject, V>(
-    pass: Pass,
-    target: DeletionTarget<T, V, Reason>,
-    sent: SentDelete<Reason>,
-    outcome: 'deleted' | 'terminating',
-    isFirst: boolean,
-  ): Deletion<V> {
-    const lag = this.#lag(sent.since);
-    const isThere = presenceOf(pass, target);
-    if (isFirst) this.#counter.count(pass, { ...sent, outcome, lag }, isThere);
-    else this.#options.metrics.terminating(uidOf(sent.object), isThere);
-    return { kind: outcome, lag };
   }
 
   #reportContended<T extends KubeObject, V>(

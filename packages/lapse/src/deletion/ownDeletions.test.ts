@@ -28,8 +28,8 @@ describe('a DELETE without an answer', () => {
     ],
     ['failed if the object exists in a later version', object({ resourceVersion: '8' }), undefined, 'none'],
   ])('%s', (_name, seen, outcome, state) => {
-    const own = new OwnDeletions<string>({ remembersAccepted: true });
-    own.addUnanswered(ID, sent);
+    const own = new OwnDeletions<string>();
+    own.addUnanswered(sent);
     expect(own.resolve(objectId(ConfigMap, { name: 'b' }), undefined)).toBeUndefined();
     expect(own.resolve(ID, seen)).toEqual(outcome === undefined ? undefined : { sent, outcome });
     const isUnanswered = own.unanswered(ID) !== undefined;
@@ -43,8 +43,8 @@ describe('a DELETE without an answer', () => {
 });
 
 test('an accepted DELETE is reported as new once per object', () => {
-  const own = new OwnDeletions<string>({ remembersAccepted: true });
-  own.addUnanswered(ID, sent);
+  const own = new OwnDeletions<string>();
+  own.addUnanswered(sent);
   expect([own.accept(ID, 'u1'), own.accept(ID, 'u1'), own.accept(ID, 'u2')]).toEqual([true, false, true]);
   expect([own.has(ID), own.has(ID, 'u1'), own.has(ID, 'u2')]).toEqual([true, false, true]);
   own.forget(ID);
@@ -53,7 +53,7 @@ test('an accepted DELETE is reported as new once per object', () => {
 
 test('accepted DELETEs take no memory if they are not to be remembered', () => {
   const own = new OwnDeletions<string>({ remembersAccepted: false });
-  own.addUnanswered(ID, sent);
+  own.addUnanswered(sent);
   expect([own.accept(ID, 'u1'), own.has(ID)]).toEqual([true, false]);
 });
 

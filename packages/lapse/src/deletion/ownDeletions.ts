@@ -3,7 +3,7 @@
 // DELETE failed and can no longer take effect, because it carried the resourceVersion of the decision.
 
 import type { Instant } from '@lapse/base/instant';
-import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { compareVersions } from '@lapse/kube/api/versions';
 
@@ -37,6 +37,9 @@ export const objectId = (
   { namespace = '', name }: ObjectKey,
 ): string => `${resource}.${group}/${namespace}/${name}`;
 
+export const idOf = ({ kind, object }: { readonly kind: Kind; readonly object: KubeObject }): string =>
+  objectId(kind, keyOf(object));
+
 /** `seen`: the current object; undefined if it does not exist. */
 export function computeResult(
   { object: { metadata } }: Pick<SentDelete, 'object'>,
@@ -54,12 +57,12 @@ export class OwnDeletions<Reason = unknown> {
   readonly #remembersAccepted: boolean;
 
   /** `remembersAccepted`: until `forget` is called, or the records are full. */
-  constructor({ remembersAccepted }: { readonly remembersAccepted: boolean }) {
+  constructor({ remembersAccepted = true }: { readonly remembersAccepted?: boolean } = {}) {
     this.#remembersAccepted = remembersAccepted;
   }
 
-  addUnanswered(id: string, sent: SentDelete<Reason>): void {
-    this.#set(id, { uid: sent.object.metadata.uid ?? '', unanswered: sent });
+  addUnanswered(sent: SentDelete<Reason>): void {
+    this.#set(idOf(sent), { uid: sent.object.metadata.uid ?? '', unanswered: sent });
   }
 
   /** The API server accepted a DELETE. Returns false if this is known already. */

@@ -22,7 +22,7 @@ export interface AuthorizedClient {
 export interface DeletingClient extends AuthorizedClient {
   /** Sends one DELETE and counts it. `what`: the label of the metric. */
   readonly expire: (kind: Kind, object: KubeObject, what: DeletedWhat) => Promise<RecordedDeletion>;
-  /** A release object was read: the result of a DELETE without an answer is counted. */
+  /** Counts a DELETE without an answer if the object is gone or terminating. Undefined: it does not exist. */
   readonly observe: (kind: Kind, key: ObjectKey, object: KubeObject | undefined) => void;
 }
 

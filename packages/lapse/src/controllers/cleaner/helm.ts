@@ -140,6 +140,10 @@ async function leaveIncomplete(left: readonly string[], options: UninstallOption
 async function readOurs({ authorized, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
   const read = await readRecorded(authorized, record);
   if (read.kind !== 'read') return unreadable(read);
+  const { namespace } = authorized;
+  const stored = new Set(read.value.map(({ uid }) => uid));
+  for (const { driver, name, uid } of record.storage)
+    if (!stored.has(uid)) authorized.observe(STORAGE[driver], { namespace, name }, undefined);
   const ours = compareWithRecord(read.value, record);
   return typeof ours === 'string' ? { kind: 'changed', why: ours } : ours;
 }
