@@ -75,6 +75,15 @@ describe('imports', () => {
   });
 });
 
+test('controllers send DELETEs only through the deletion folder', () => {
+  const isController = /^packages\/lapse\/src\/(controllers|requests|helm|checkpoint)\//;
+  const sends = /\bclient\.delete\w*\(/i;
+  const found = product.filter(({ path, text }) => isController.test(path) && sends.test(text));
+  expect(found.map(({ path }) => path)).toEqual([]);
+  const deletion = product.filter(({ path }) => path.startsWith('packages/lapse/src/deletion/'));
+  expect(deletion.filter(({ text }) => sends.test(text))).toHaveLength(1);
+});
+
 describe('time, randomness and environment', () => {
   test('Date, timers, performance and randomness only in @lapse/base; process.env and argv only in the CLI', () => {
     expect(product.flatMap(({ path, text }) => bannedGlobals(path, text))).toEqual([]);
