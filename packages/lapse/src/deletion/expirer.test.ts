@@ -32,6 +32,8 @@ class Engine {
   readonly counted: string[] = [];
   answers: Answer[] = ['deleted'];
   live: ConfigMap | undefined = object();
+  /** The object that `expire` deletes. */
+  due = object();
   readonly competing = this.registry.counter('competing', 'x').with();
   readonly expirer = new Expirer<string>({
     clock: this.clock,
@@ -71,7 +73,7 @@ class Engine {
     this.answers = answers;
     const target = {
       kind: ConfigMap,
-      object: object(),
+      object: this.due,
       since: plus(this.clock.now(), seconds(-3)),
       because: 'by age',
       decide: () => ({ kind: 'keep', verdict: undefined }) as const,
@@ -141,6 +143,22 @@ test('an object with a DELETE in flight is not deleted by a second worker', asyn
   const first = engine.expire('deleted');
   expect(engine.observe(object()).kind).toBe('deleting');
   await first;
+});
+
+test('an own deletion does not hide that a competing controller deletes the next object of the same name', async () => {
+  const engine = new Engine();
+  await engine.expire('deleted');
+  engine.observe(object({ uid: 'u2' }));
+  engine.observe(undefined);
+  expect([engine.competing.value, engine.counted]).toEqual([1, ['deleted by age 3000']]);
+});
+
+test('an unanswered DELETE does not count for the next object of the same name', async () => {
+  const engine = new Engine();
+  await engine.expire('lost');
+  engine.due = object({ uid: 'u2', resourceVersion: '9' });
+  expect(await engine.expire('gone')).toBe('gone');
+  expect(engine.counted).toEqual(['deleted by age 3000']);
 });
 
 test('a refused DELETE is forgotten, and the object is decided on again', async () => {
