@@ -21,12 +21,12 @@ const janitor = defineController<ConfigMap>({
   name: 'janitor',
   for: ConfigMap,
   rights: [{ group: '', resource: 'configmaps', verbs: ['delete'] }],
-  async reconcile(pass) {
-    const object = pass.cache.get(ConfigMap, pass.key);
+  async reconcile(ctx) {
+    const object = ctx.cache.get(ConfigMap, ctx.key);
     if (object === undefined) return settled();
     const at = parseTime(object.metadata.annotations?.[ENDS] ?? '');
-    if (!isDue(at, pass.now)) return waitUntil(at, 'end');
-    await pass.client.delete(ConfigMap, keyOf(object), { ifUid: object.metadata.uid! });
+    if (!isDue(at, ctx.now)) return waitUntil(at, 'end');
+    await ctx.client.delete(ConfigMap, keyOf(object), { ifUid: object.metadata.uid! });
     return settled();
   },
 });

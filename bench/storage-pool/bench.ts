@@ -14,7 +14,7 @@ import { undiciTransport } from '@lapse/kube/client/undici';
 import { isIdle } from '@lapse/runtime/activity';
 import { countInFlight } from '@lapse/runtime/inFlight';
 import { Manager } from '@lapse/runtime/manager';
-import type { PassRecord } from '@lapse/runtime/worker';
+import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
 import { storagePoolController } from 'lapse/controllers/storage-pool/controller';
 import { type Everything, expectedOf } from 'lapse/controllers/storage-pool/naive.testkit';
@@ -36,7 +36,7 @@ interface Stage {
   quiet(): Promise<void>;
   /** Reconciles every pool once more. */
   again(): void;
-  readonly passes: PassRecord[];
+  readonly passes: ReconcileRecord[];
   writes(): number;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function build(size: Size): Promise<Stage> {
   const wire = undiciTransport({ server: `http://127.0.0.1:${first.port}`, clock: realClock });
   const counted = countInFlight(wire);
   const client = createClient({ transport: counted.transport, clock: realClock, random: systemRandom });
-  const passes: PassRecord[] = [];
+  const passes: ReconcileRecord[] = [];
   let writes = 0;
   const manager = new Manager({
     clock: realClock,
@@ -67,7 +67,7 @@ async function build(size: Size): Promise<Stage> {
     controllers: [storagePoolController({ agentNamespace: AGENTS })],
     listBy: 'pages',
     inFlight: counted.inFlight,
-    onPass: (record) => passes.push(record),
+    onReconcile: (record) => passes.push(record),
   });
   manager.start();
   return {

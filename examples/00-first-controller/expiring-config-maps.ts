@@ -40,13 +40,13 @@ export default function expiringConfigMaps(services: Services) {
     for: ConfigMap,
     facts: computeEnd, // updates that do not move the end wake nobody
     rights: [{ group: '', resource: 'configmaps', verbs: ['get', 'delete'] }],
-    async reconcile(pass) {
-      const object = pass.cache.get(ConfigMap, pass.key);
+    async reconcile(ctx) {
+      const object = ctx.cache.get(ConfigMap, ctx.key);
       if (object === undefined) return settled();
-      const decision = decide(object, pass.now);
+      const decision = decide(object, ctx.now);
       if (decision.kind === 'keep') return keep(decision.verdict);
       const { since } = decision;
-      return outcomeOf(await deletes.delete(pass, { kind: ConfigMap, object, since, decide }), keep);
+      return outcomeOf(await deletes.delete(ctx, { kind: ConfigMap, object, since, decide }), keep);
     },
   });
 }

@@ -11,8 +11,8 @@ const ENDLESS = `
 import { defineController, Namespace, settled } from 'lapse/runtime';
 export default defineController({
   name: 'endless', for: Namespace,
-  async reconcile(pass) {
-    pass.log.info({}, 'begun');
+  async reconcile(ctx) {
+    ctx.log.info({}, 'begun');
     await new Promise((resolve) => setTimeout(resolve, 1e9));
     return settled();
   },

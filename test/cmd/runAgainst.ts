@@ -18,11 +18,11 @@ export const SLOW = `
 import { ConfigMap, defineController, settled } from 'lapse/runtime';
 export default defineController({
   name: 'slow', for: ConfigMap,
-  async reconcile(pass) {
-    if (pass.key.name === 'bad') throw new Error('this one always fails');
-    pass.log.info({}, 'begun');
-    await new Promise((resolve) => setTimeout(resolve, pass.key.name === 'endless' ? 1e9 : 300));
-    pass.log.info({}, 'done');
+  async reconcile(ctx) {
+    if (ctx.key.name === 'bad') throw new Error('this one always fails');
+    ctx.log.info({}, 'begun');
+    await new Promise((resolve) => setTimeout(resolve, ctx.key.name === 'endless' ? 1e9 : 300));
+    ctx.log.info({}, 'done');
     return settled();
   },
 });`;

@@ -7,7 +7,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Composition, Process } from '@lapse/simulation/process';
 import { type Deletion, outcomeOf } from 'lapse/deletion/deletion';
 import { deletionMetrics } from 'lapse/deletion/deletionMetrics';
@@ -49,16 +49,16 @@ function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw |
   const decide = decideWith(flaw === 'early' ? 5000 : 0);
 
   /** Without a guard, as the flaw requires. */
-  async function deleteCarelessly(pass: Pass, object: ConfigMap): Promise<Outcome> {
+  async function deleteCarelessly(ctx: ReconcileContext, object: ConfigMap): Promise<Outcome> {
     const { uid } = object.metadata;
     const guard = flaw === 'blind' ? { ifUid: uid! } : {};
-    const answer = await pass.client.delete(ConfigMap, keyOf(object), guard);
+    const answer = await ctx.client.delete(ConfigMap, keyOf(object), guard);
     return answer.kind === 'conflict' ? again('changed') : settled();
   }
 
-  async function end(pass: Pass, object: ConfigMap, since: Instant): Promise<Outcome> {
-    if (flaw === 'blind' || flaw === 'byName') return deleteCarelessly(pass, object);
-    const deletion: Deletion<Verdict> = await deletes.delete(pass, {
+  async function end(ctx: ReconcileContext, object: ConfigMap, since: Instant): Promise<Outcome> {
+    if (flaw === 'blind' || flaw === 'byName') return deleteCarelessly(ctx, object);
+    const deletion: Deletion<Verdict> = await deletes.delete(ctx, {
       kind: ConfigMap,
       object,
       since,
@@ -67,9 +67,9 @@ function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw |
     return outcomeOf(deletion, kept);
   }
 
-  async function finish(pass: Pass, object: ConfigMap): Promise<Outcome> {
+  async function finish(ctx: ReconcileContext, object: ConfigMap): Promise<Outcome> {
     const more = flaw === 'rewriting' ? { seen: String(process.clock.now()) } : {};
-    const answer = await pass.client.patch(
+    const answer = await ctx.client.patch(
       ConfigMap,
       keyOf(object),
       { type: 'merge', patch: { data: { phase: 'Done', ...more } } },
@@ -78,24 +78,24 @@ function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw |
     return answer.kind === 'conflict' ? again('changed') : settled();
   }
 
-  async function look(pass: Pass): Promise<Outcome> {
-    const object = pass.cache.get(ConfigMap, pass.key);
+  async function look(ctx: ReconcileContext): Promise<Outcome> {
+    const object = ctx.cache.get(ConfigMap, ctx.key);
     if (object === undefined) return settled();
-    const decision = decide(object, pass.now);
-    if (decision.kind === 'delete') return end(pass, object, decision.since);
+    const decision = decide(object, ctx.now);
+    if (decision.kind === 'delete') return end(ctx, object, decision.since);
     const doneAt = timeIn(object, DONE_AT);
     if (doneAt === undefined || object.metadata.deletionTimestamp !== undefined)
       return kept(decision.verdict);
     const isDone = object.data?.phase === 'Done' && flaw !== 'restless' && flaw !== 'rewriting';
     if (isDone) return kept(decision.verdict);
-    if (!isDue(doneAt, pass.now)) return waitUntil(doneAt, 'work');
-    const written = await finish(pass, object);
+    if (!isDue(doneAt, ctx.now)) return waitUntil(doneAt, 'work');
+    const written = await finish(ctx, object);
     return written.kind === 'settled' ? kept(decision.verdict) : written;
   }
 
-  return async (pass: Pass): Promise<Outcome> => {
-    if (flaw !== 'forgetful') return look(pass);
-    const outcome = await look(pass).catch(() => settled());
+  return async (ctx: ReconcileContext): Promise<Outcome> => {
+    if (flaw !== 'forgetful') return look(ctx);
+    const outcome = await look(ctx).catch(() => settled());
     return outcome.kind === 'waitUntil' ? outcome : settled();
   };
 }

@@ -9,7 +9,7 @@ import { hours } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';
 import { type Random, seededRandom } from '@lapse/base/random';
 import { selfSigned } from '@lapse/kube/client/certificate.testkit';
-import { aggregatedHandler, refuseStrangers } from '@lapse/runtime/aggregated/aggregated';
+import { aggregatedHandler, requireFrontProxy } from '@lapse/runtime/aggregated/aggregated';
 import { parseFrontProxy } from '@lapse/runtime/aggregated/requestHeader';
 import { listen } from '@lapse/runtime/host/listen';
 import { expect, test } from 'vitest';
@@ -120,7 +120,7 @@ async function openReadApi() {
   });
   const host = await listen({
     handle,
-    refuse: refuseStrangers(() => proxy),
+    refuse: requireFrontProxy(() => proxy),
     certificate: { current: () => own, onChange: () => () => {} },
     clientAuthority: { current: () => authority.cert, onChange: () => () => {} },
     port: 0,

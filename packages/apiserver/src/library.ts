@@ -1,7 +1,7 @@
 // Public exports of the embedded API server, imported as `lapse/apiserver` for a Kubernetes API in tests. In process,
 // call `handle`. Over a socket, call `listen(server.handle)` and pass the URL to any Kubernetes client.
 
-export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
+export type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
 export type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 export { httpsOutbound, noOutbound, type Outbound } from './admission/webhooks/outbound.ts';
 export type { FrontProxy } from './aggregation/frontProxy.ts';

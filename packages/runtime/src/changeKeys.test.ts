@@ -5,8 +5,8 @@ import { localTime } from './decisionTime.ts';
 import type { ControllerDefinition } from './definition.ts';
 import type { KeyId } from './interner.ts';
 import { settled } from './outcome.ts';
-import type { KindReader } from './pass.ts';
 import { queueKit } from './queue.testkit.ts';
+import type { KindReader } from './reconcileContext.ts';
 import { Thing } from './reflector.testkit.ts';
 
 const thing = (uid: string, size: number): Thing => ({

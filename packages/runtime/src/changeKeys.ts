@@ -7,11 +7,11 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { CacheChange } from './cache.ts';
 import type { DecisionTime } from './decisionTime.ts';
 import type { ControllerDefinition, WatchDefinition } from './definition.ts';
-import { type Facts, isNews } from './facts.ts';
+import { type Facts, factsChanged } from './facts.ts';
 import { type Interner, keyText } from './interner.ts';
-import type { KindReader } from './pass.ts';
 import type { Queue } from './queue.ts';
 import type { Priority } from './readyKeys.ts';
+import type { KindReader } from './reconcileContext.ts';
 import type { Source } from './source.ts';
 
 type Changed = CacheChange<KubeObject>;
@@ -23,7 +23,7 @@ export interface ChangeKeysOptions {
   readonly time: DecisionTime;
   readonly cache: KindReader;
   /** Called for objects whose first reconcile is scheduled for `at`. */
-  readonly onFirstLook?: (key: string, at: Instant) => void;
+  readonly onFirstDeadline?: (key: string, at: Instant) => void;
   /** Called for an object that starts to match `countsAsAdded`. */
   readonly onCounted?: () => void;
 }
@@ -37,7 +37,7 @@ export class ChangeKeys {
 
   /** Handles a change of the controller's own kind: enqueues the object's key. */
   primary(change: Changed): void {
-    const { definition, queue, interner, time, onFirstLook } = this.#options;
+    const { definition, queue, interner, time, onFirstDeadline } = this.#options;
     const { id, before, after, initial } = change;
     if (before !== undefined && !queue.isOpen) {
       definition.onStandbyChange?.(keyOf(before), after);
@@ -46,10 +46,10 @@ export class ChangeKeys {
     }
     if (!matters(definition.facts, change)) return;
     this.#count(change);
-    const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
-    if (firstLook !== undefined) {
-      queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
-      onFirstLook?.(interner.text(id), firstLook);
+    const firstDeadline = initial && after !== undefined ? definition.firstDeadline?.(after) : undefined;
+    if (firstDeadline !== undefined) {
+      queue.addAt(id, time.localOf(firstDeadline), 'first deadline');
+      onFirstDeadline?.(interner.text(id), firstDeadline);
     } else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
   }
 
@@ -95,7 +95,7 @@ export class ChangeKeys {
 
 /** Whether the change needs a reconcile. An object that was deleted and recreated always does, even with equal facts. */
 const matters = (facts: Facts<KubeObject> | undefined, { before, after }: Changed): boolean =>
-  isNews(facts, before, after) || before?.metadata.uid !== after?.metadata.uid;
+  factsChanged(facts, before, after) || before?.metadata.uid !== after?.metadata.uid;
 
 function reasonOf({ before, after, initial }: Changed, kind: string): string {
   if (initial) return `${kind} listed`;

@@ -90,7 +90,7 @@ describe('Controller: changes and reconciles', () => {
         controllers: [
           over(() => settled(), {
             concurrency: 1,
-            firstLook: (o) => (o.data?.at === undefined ? undefined : (Number(o.data.at) as Instant)),
+            firstDeadline: (o) => (o.data?.at === undefined ? undefined : (Number(o.data.at) as Instant)),
           }),
         ],
       },

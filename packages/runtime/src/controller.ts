@@ -11,6 +11,7 @@ import type { Client } from '@lapse/kube/client/client';
 import type { CacheListener } from './cache.ts';
 import type { CacheHandle, Caches } from './caches.ts';
 import { ChangeKeys } from './changeKeys.ts';
+import { createContextClient } from './contextClient.ts';
 import { controllerReader, type Share } from './controllerReader.ts';
 import type { DecisionTime } from './decisionTime.ts';
 import { type ControllerDefinition, kindId, primarySource, rightsOf } from './definition.ts';
@@ -21,13 +22,12 @@ import type { Registry } from './metrics/registry.ts';
 import { type ControllerMetrics, controllerMetrics, queueMetrics } from './metrics/runtimeMetrics.ts';
 import type { Outcome } from './outcome.ts';
 import { type Expected, OwnWrites } from './ownWrites.ts';
-import type { KindReader, Pass } from './pass.ts';
-import { createPassClient } from './passClient.ts';
 import { Queue, type Taken } from './queue.ts';
+import type { KindReader, ReconcileContext } from './reconcileContext.ts';
 import { computeReport } from './report.ts';
 import { withinRights } from './rights.ts';
 import type { Timers } from './timers.ts';
-import { type PassRecord, Worker } from './worker.ts';
+import { type ReconcileRecord, Worker } from './worker.ts';
 
 export interface FirstLook {
   readonly controller: string;
@@ -50,9 +50,9 @@ export interface Shared {
   readonly dryRun: boolean;
   /** Requests outside the declared rights fail; for tests. */
   readonly enforceRights: boolean;
-  readonly onPass?: (record: PassRecord & { readonly controller: string }) => void;
+  readonly onReconcile?: (record: ReconcileRecord & { readonly controller: string }) => void;
   /** Called for an object of the initial list whose first reconcile is scheduled for later. */
-  readonly onFirstLook?: (look: FirstLook) => void;
+  readonly onFirstDeadline?: (look: FirstLook) => void;
 }
 
 const CONCURRENCY = 4;
@@ -78,7 +78,7 @@ export class Controller {
 
   /** Starts to fill the caches and the queue. No key is reconciled before `start`. */
   constructor(definition: ControllerDefinition, shared: Shared) {
-    const { clock, registry, interner, time, caches, onFirstLook } = shared;
+    const { clock, registry, interner, time, caches, onFirstDeadline } = shared;
     this.definition = definition;
     this.#shared = shared;
     this.#actingSince = time.now();
@@ -115,9 +115,9 @@ export class Controller {
       interner,
       time,
       cache: this.#reader,
-      ...(onFirstLook === undefined
+      ...(onFirstDeadline === undefined
         ? {}
-        : { onFirstLook: (key, at) => onFirstLook({ controller, key, at }) }),
+        : { onFirstDeadline: (key, at) => onFirstDeadline({ controller, key, at }) }),
       ...(this.#onCounted === undefined ? {} : { onCounted: this.#onCounted }),
     });
     this.#listen();
@@ -202,7 +202,7 @@ export class Controller {
   }
 
   #createWorker(): Worker {
-    const { clock, time, interner, onPass } = this.#shared;
+    const { clock, time, interner, onReconcile } = this.#shared;
     const { name, concurrency = CONCURRENCY } = this.definition;
     return new Worker({
       queue: this.queue,
@@ -215,7 +215,9 @@ export class Controller {
       keyOf: ({ id }) => interner.text(id),
       reconcile: (taken, now) => this.#reconcile(taken, now),
       report: (taken, outcome) => this.#report(taken, outcome),
-      ...(onPass === undefined ? {} : { onPass: (record) => onPass({ ...record, controller: name }) }),
+      ...(onReconcile === undefined
+        ? {}
+        : { onReconcile: (record) => onReconcile({ ...record, controller: name }) }),
     });
   }
 
@@ -238,7 +240,7 @@ export class Controller {
 
   async #reconcile(taken: Taken, now: Instant): Promise<Outcome> {
     const key = parseKeyText(this.#shared.interner.text(taken.id));
-    const outcome = await this.definition.reconcile(this.#pass(taken, key, now));
+    const outcome = await this.definition.reconcile(this.#ctx(taken, key, now));
     if (this.#primary.reader.get(key) !== undefined) return outcome;
     this.#dynamic.drop(taken.id);
     // The object was removed during the reconcile. Drops the state that the reconcile may have kept for it.
@@ -246,7 +248,7 @@ export class Controller {
     return outcome;
   }
 
-  #pass(taken: Taken, key: ObjectKey, now: Instant): Pass {
+  #ctx(taken: Taken, key: ObjectKey, now: Instant): ReconcileContext {
     const { dryRun, events, registry } = this.#shared;
     const { id, reason, failures, losses } = taken;
     const { signal } = this.#abort;
@@ -260,7 +262,7 @@ export class Controller {
       dryRun,
       signal,
       cache: this.#reader,
-      client: createPassClient({
+      client: createContextClient({
         client: this.#client,
         dryRun,
         signal,

@@ -6,7 +6,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { CacheReader } from './cache.ts';
 import type { CacheHandle } from './caches.ts';
 import { kindId, type WatchDefinition } from './definition.ts';
-import type { KindReader } from './pass.ts';
+import type { KindReader } from './reconcileContext.ts';
 import type { Source } from './source.ts';
 
 export interface Share {

@@ -5,7 +5,7 @@ import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Facts } from './facts.ts';
 import type { Outcome } from './outcome.ts';
-import type { KindReader, Pass } from './pass.ts';
+import type { KindReader, ReconcileContext } from './reconcileContext.ts';
 import type { RetryOptions } from './retry.ts';
 import type { Source } from './source.ts';
 
@@ -23,7 +23,7 @@ export interface WatchDefinition<T extends KubeObject = KubeObject> extends Sour
   to(object: T, cache: KindReader): Iterable<ObjectKey>;
 }
 
-/** Maps objects of the sources declared at run time (`pass.dynamic`) to the keys to reconcile. */
+/** Maps objects of the sources declared at run time (`ctx.dynamic`) to the keys to reconcile. */
 export interface DynamicDefinition {
   readonly facts?: Facts<KubeObject>;
   to(object: KubeObject, source: Source, cache: KindReader): Iterable<ObjectKey>;
@@ -43,7 +43,7 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   readonly for: Kind<T>;
   readonly facts?: Facts<T>;
   /** When to reconcile an object of the initial list first. Overdue objects are reconciled in the order of deadlines. */
-  firstLook?(object: T): Instant | undefined;
+  firstDeadline?(object: T): Instant | undefined;
   /**
    * Called when the object changed or was removed (undefined) while this replica is not the leader. No reconcile follows.
    * A controller that keeps state by key must drop it when the object is removed.
@@ -68,7 +68,7 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
    * the replica leads again, every object is reconciled as after a start.
    */
   onStandby?(): void;
-  reconcile(pass: Pass): Promise<Outcome> | Outcome;
+  reconcile(ctx: ReconcileContext): Promise<Outcome> | Outcome;
 }
 
 const NAME = /^[a-z][a-z0-9-]*$/;

@@ -11,16 +11,16 @@ import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts'
 
 describe('dynamic sources', () => {
   const following = over(
-    (pass) => {
-      const cached = pass.cache.get(ConfigMap, pass.key);
+    (ctx) => {
+      const cached = ctx.cache.get(ConfigMap, ctx.key);
       // A removed object need not declare anything: the runtime releases its sources.
       if (cached === undefined) return settled();
       const wants =
         cached.data?.follow === undefined ? [] : [{ kind: Secret, namespace: cached.data.follow }];
-      const [view] = pass.dynamic.declare(wants);
+      const [view] = ctx.dynamic.declare(wants);
       if (view === undefined) return settled();
-      if (!view.status.synced) return waitUntil(plus(pass.now, seconds(3600)), 'not synced');
-      seen.push(`${pass.key.name} sees ${view.reader.size}`);
+      if (!view.status.synced) return waitUntil(plus(ctx.now, seconds(3600)), 'not synced');
+      seen.push(`${ctx.key.name} sees ${view.reader.size}`);
       return settled();
     },
     {

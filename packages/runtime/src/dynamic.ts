@@ -5,7 +5,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { CacheChange } from './cache.ts';
 import type { CacheHandle, Caches } from './caches.ts';
 import type { Interner, KeyId } from './interner.ts';
-import type { DynamicView } from './pass.ts';
+import type { DynamicView } from './reconcileContext.ts';
 import { describeSource, type Projection, type Source } from './source.ts';
 
 interface Entry {

@@ -6,7 +6,11 @@ import { equal, type Json } from '@lapse/kube/api/json';
 export type Facts<T> = { facts(object: T): unknown }['facts'];
 
 /** Whether the change affects the facts. Without a facts function every change counts. */
-export function isNews<T>(facts: Facts<T> | undefined, before: T | undefined, after: T | undefined): boolean {
+export function factsChanged<T>(
+  facts: Facts<T> | undefined,
+  before: T | undefined,
+  after: T | undefined,
+): boolean {
   if (before === undefined || after === undefined || facts === undefined) return true;
   return !equal(facts(before) as Json | undefined, facts(after) as Json | undefined);
 }

@@ -33,7 +33,7 @@ export {
   type WatchDefinition,
 } from './definition.ts';
 export type { Facts } from './facts.ts';
-export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from './host/review.ts';
+export type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from './host/review.ts';
 export { again, failed, type Outcome, settled, terminal, waitUntil } from './outcome.ts';
-export type { KindReader, Pass } from './pass.ts';
+export type { KindReader, ReconcileContext } from './reconcileContext.ts';
 export { type Projection, type Source, whole } from './source.ts';

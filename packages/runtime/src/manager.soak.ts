@@ -26,11 +26,11 @@ test("with a slow controller and 100,000 events every object's last reconcile se
     name: 'slow',
     for: Thing,
     concurrency: 2,
-    async reconcile(pass) {
+    async reconcile(ctx) {
       passes++;
       // Takes many times as long as a request.
       for (let i = 0; i < 20; i++) await nextTurn();
-      lastSeen.set(pass.key.name, pass.cache.get(Thing, pass.key)!.metadata.resourceVersion!);
+      lastSeen.set(ctx.key.name, ctx.cache.get(Thing, ctx.key)!.metadata.resourceVersion!);
       return settled();
     },
   });

@@ -164,8 +164,8 @@ describe('Manager: stop', () => {
         controllers: [
           over(
             'c',
-            async (pass) => {
-              await pass.client.get(ConfigMap, pass.key);
+            async (ctx) => {
+              await ctx.client.get(ConfigMap, ctx.key);
               return settled();
             },
             { concurrency: 1 },
@@ -201,10 +201,10 @@ describe('Manager: stop', () => {
     inWorld(
       {
         controllers: [
-          over('c', async (pass) => {
-            await pass.client.patch(
+          over('c', async (ctx) => {
+            await ctx.client.patch(
               ConfigMap,
-              pass.key,
+              ctx.key,
               { type: 'merge', patch: {} },
               { timeout: seconds(3600) },
             );

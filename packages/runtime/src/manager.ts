@@ -61,8 +61,8 @@ export interface ManagerOptions {
   readonly enforceRights?: boolean;
   /** From countInFlight, for `activity`. */
   readonly inFlight?: () => number;
-  readonly onPass?: Shared['onPass'];
-  readonly onFirstLook?: Shared['onFirstLook'];
+  readonly onReconcile?: Shared['onReconcile'];
+  readonly onFirstDeadline?: Shared['onFirstDeadline'];
   /** How long `stop` may take; default: 9 s. */
   readonly drain?: Millis;
 }
@@ -223,8 +223,8 @@ export class Manager {
       dryRun = false,
       enforceRights = false,
       events,
-      onPass,
-      onFirstLook,
+      onReconcile,
+      onFirstDeadline,
     } = this.#options;
     const { caches, timers, interner, registry } = this;
     return {
@@ -240,8 +240,8 @@ export class Manager {
       time: time ?? localTime(clock),
       events: events?.sink ?? { record: () => {} },
       log: this.#log,
-      ...(onPass === undefined ? {} : { onPass }),
-      ...(onFirstLook === undefined ? {} : { onFirstLook }),
+      ...(onReconcile === undefined ? {} : { onReconcile }),
+      ...(onFirstDeadline === undefined ? {} : { onFirstDeadline }),
     };
   }
 

@@ -63,8 +63,8 @@ describe('Manager: status and metrics', () => {
     inWorld(
       {
         controllers: [
-          over('c', async (pass) => {
-            await pass.client.get(ConfigMap, pass.key);
+          over('c', async (ctx) => {
+            await ctx.client.get(ConfigMap, ctx.key);
             return settled();
           }),
         ],
@@ -121,9 +121,9 @@ test(
       listBy: 'pages',
       bookmarks: false,
       controllers: [
-        over('c', (pass) => {
-          const at = Number(pass.cache.get(ConfigMap, pass.key)?.data?.at ?? 0) as Instant;
-          return pass.now >= at ? settled() : waitUntil(at, 'test');
+        over('c', (ctx) => {
+          const at = Number(ctx.cache.get(ConfigMap, ctx.key)?.data?.at ?? 0) as Instant;
+          return ctx.now >= at ? settled() : waitUntil(at, 'test');
         }),
       ],
     },

@@ -86,9 +86,9 @@ describe('a replica that lost the lease', () => {
 
   const dynamic = handElector();
   const following = over(
-    (pass) => {
-      if (pass.cache.get(ConfigMap, pass.key) !== undefined)
-        pass.dynamic.declare([{ kind: Secret, namespace: 'default' }]);
+    (ctx) => {
+      if (ctx.cache.get(ConfigMap, ctx.key) !== undefined)
+        ctx.dynamic.declare([{ kind: Secret, namespace: 'default' }]);
       return settled();
     },
     { dynamic: { to: ({ metadata }) => [{ namespace: 'of-secrets', name: metadata.name! }] } },
@@ -117,7 +117,7 @@ describe('a replica that lost the lease', () => {
 
   const ordered = handElector();
   const deadlines = over(() => settled(), {
-    firstLook: ({ data }) => instant(Number(data?.deadline)),
+    firstDeadline: ({ data }) => instant(Number(data?.deadline)),
   });
   test(
     'reconciles overdue objects in the order of their deadlines when it leads again',

@@ -12,7 +12,7 @@ import { asError, failed, type Outcome } from './outcome.ts';
 import type { Queue, Taken } from './queue.ts';
 
 /** One finished reconcile. */
-export interface PassRecord {
+export interface ReconcileRecord {
   readonly key: string;
   readonly reason: string;
   readonly now: Instant;
@@ -34,7 +34,7 @@ export interface WorkerOptions {
   readonly reconcile: (taken: Taken, now: Instant) => Promise<Outcome> | Outcome;
   /** Called for a failed or terminal outcome, to emit an Event. */
   readonly report: (taken: Taken, outcome: Outcome) => void;
-  readonly onPass?: (record: PassRecord) => void;
+  readonly onReconcile?: (record: ReconcileRecord) => void;
 }
 
 // Yields to the event loop after this many reconciles, because those without a request finish within one turn.
@@ -100,7 +100,7 @@ export class Worker {
     try {
       const until = behindUntil(taken);
       if (until !== undefined) queue.addAt(taken.id, until, 'cache behind own write');
-      else await this.#pass(taken);
+      else await this.#ctx(taken);
       const turn = this.#yieldIfDue();
       if (turn !== undefined) await turn;
     } finally {
@@ -108,8 +108,8 @@ export class Worker {
     }
   }
 
-  async #pass(taken: Taken): Promise<void> {
-    const { clock, time, metrics, keyOf, onPass } = this.#options;
+  async #ctx(taken: Taken): Promise<void> {
+    const { clock, time, metrics, keyOf, onReconcile } = this.#options;
     const key = keyOf(taken);
     const start = clock.elapsed();
     const now = time.now();
@@ -119,7 +119,7 @@ export class Worker {
     const took = millis(clock.elapsed() - start);
     metrics.seconds.observe(took / 1000);
     settle(outcome, { ...this.#options, taken, key, now });
-    onPass?.({ key, reason: taken.reason, now, outcome, took });
+    onReconcile?.({ key, reason: taken.reason, now, outcome, took });
   }
 
   /** Turns an exception into a failed outcome, so that it affects only its own key. */

@@ -14,7 +14,7 @@ import { isIdle } from './activity.ts';
 import { type ControllerDefinition, defineController } from './definition.ts';
 import { countInFlight } from './inFlight.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
-import type { PassRecord } from './worker.ts';
+import type { ReconcileRecord } from './worker.ts';
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -62,7 +62,7 @@ export class World {
   readonly clock = new VirtualClock();
   readonly start: Instant = this.clock.now();
   readonly requests: string[] = [];
-  readonly passes: (PassRecord & { controller: string })[] = [];
+  readonly passes: (ReconcileRecord & { controller: string })[] = [];
   readonly server: ApiServer;
   /** A user's client, without faults and rate limits. */
   readonly user;
@@ -87,7 +87,7 @@ export class World {
       controllers: [],
       freeze: true,
       inFlight: counted.inFlight,
-      onPass: (record) => this.passes.push(record),
+      onReconcile: (record) => this.passes.push(record),
       ...managerOptions,
     });
   }

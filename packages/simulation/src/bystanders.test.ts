@@ -4,12 +4,16 @@ import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { settled, terminal } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { expect, test } from 'vitest';
 import { SNAPSHOT_KINDS } from '#controllers/snapshotKinds';
 import { simulate } from './simulate.ts';
 
-const standin = (name: string, of: object, reconcile: (pass: Pass) => Promise<ReturnType<typeof settled>>) =>
+const standin = (
+  name: string,
+  of: object,
+  reconcile: (pass: ReconcileContext) => Promise<ReturnType<typeof settled>>,
+) =>
   defineController({
     name,
     for: of as typeof ConfigMap,

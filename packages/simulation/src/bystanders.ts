@@ -109,7 +109,7 @@ export class Bystanders {
       listBy: 'pages',
       bookmarks: false,
       freeze: true,
-      onPass: () => {
+      onReconcile: () => {
         this.#passes++;
       },
     });

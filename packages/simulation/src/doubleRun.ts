@@ -2,7 +2,7 @@
 // all objects were reconciled, because otherwise the check proves nothing.
 
 import type { Manager } from '@lapse/runtime/manager';
-import type { SimulatedPass } from './narrator.ts';
+import type { SimulatedReconcile } from './narrator.ts';
 import { isWrite } from './seen.ts';
 import type { RequestRecord } from './wire.ts';
 
@@ -16,7 +16,7 @@ export interface DoubleRun {
 
 export interface Watched {
   readonly manager: Manager;
-  readonly passes: readonly SimulatedPass[];
+  readonly passes: readonly SimulatedReconcile[];
   readonly requests: readonly RequestRecord[];
   readonly settle: () => Promise<void>;
 }

@@ -6,7 +6,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { SimulationOptions } from './options.ts';
 import { type Simulation, simulate } from './simulate.ts';
 
@@ -33,13 +33,13 @@ export const expiryOf = ({ metadata }: ConfigMap): Instant | undefined => {
   return text === undefined ? undefined : instant(Number(text));
 };
 
-async function reconcile(pass: Pass): Promise<Outcome> {
-  const object = pass.cache.get(ConfigMap, pass.key);
+async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
+  const object = ctx.cache.get(ConfigMap, ctx.key);
   const at = object === undefined ? undefined : expiryOf(object);
   if (object === undefined || at === undefined) return settled();
-  if (!isDue(at, pass.now)) return waitUntil(at, 'expiry');
+  if (!isDue(at, ctx.now)) return waitUntil(at, 'expiry');
   const { uid, resourceVersion } = object.metadata;
-  const answer = await pass.client.delete(ConfigMap, keyOf(object), {
+  const answer = await ctx.client.delete(ConfigMap, keyOf(object), {
     ifUid: uid!,
     ifVersion: resourceVersion!,
   });

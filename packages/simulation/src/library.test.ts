@@ -22,12 +22,12 @@ const janitor = defineController<ConfigMap>({
   name: 'janitor',
   for: ConfigMap,
   rights: [{ group: '', resource: 'configmaps', verbs: ['delete'] }],
-  async reconcile(pass) {
-    const note = pass.cache.get(ConfigMap, pass.key);
+  async reconcile(ctx) {
+    const note = ctx.cache.get(ConfigMap, ctx.key);
     if (note === undefined || Number.isNaN(ends(note))) return settled();
-    if (!isDue(ends(note), pass.now)) return waitUntil(ends(note), 'end');
+    if (!isDue(ends(note), ctx.now)) return waitUntil(ends(note), 'end');
     const { uid, resourceVersion } = note.metadata;
-    await pass.client.delete(ConfigMap, keyOf(note), { ifUid: uid!, ifVersion: resourceVersion! });
+    await ctx.client.delete(ConfigMap, keyOf(note), { ifUid: uid!, ifVersion: resourceVersion! });
     return settled();
   },
 });

@@ -6,7 +6,7 @@ export type { DoubleRun } from './doubleRun.ts';
 export type { Fault, FaultOptions, Faults, When } from './faults.ts';
 export type { Hands, Manifests } from './hands.ts';
 export type { Actor, Change } from './history.ts';
-export type { SimulatedPass } from './narrator.ts';
+export type { SimulatedReconcile } from './narrator.ts';
 export type { SimulationOptions } from './options.ts';
 export type { Compose, Composition, Process } from './process.ts';
 export type { Matcher, SeenRequest, Verb } from './seen.ts';

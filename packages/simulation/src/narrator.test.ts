@@ -23,7 +23,7 @@ function make() {
       now = seconds * 1000;
     },
     pass: (outcome: Outcome, controller = 'c') =>
-      narrator.pass({
+      narrator.reconcile({
         controller,
         key: 'default/a',
         reason: '',

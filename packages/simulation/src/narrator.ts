@@ -5,7 +5,7 @@ import { type Instant, instant, isDue, minus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import { ApiError } from '@lapse/kube/api/status';
 import { parseKeyText } from '@lapse/runtime/interner';
-import type { PassRecord } from '@lapse/runtime/worker';
+import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Change } from './history.ts';
 import { refText } from './refs.ts';
 import { isWrite } from './seen.ts';
@@ -13,7 +13,7 @@ import { describeChange, describeRefusal, describeWait, type TimelineEntry } fro
 import { lengthText, type Timeline } from './timeline.ts';
 import type { RequestRecord } from './wire.ts';
 
-export interface SimulatedPass extends PassRecord {
+export interface SimulatedReconcile extends ReconcileRecord {
   readonly controller: string;
   /** When the reconcile ended, in simulation time. */
   readonly at: Instant;
@@ -50,7 +50,7 @@ export class Narrator {
     this.#kindOf = kindOf;
   }
 
-  pass(record: SimulatedPass): void {
+  reconcile(record: SimulatedReconcile): void {
     const kind = this.#kindOf(record.controller);
     const ref = refText(kind?.kind ?? record.controller, parseKeyText(record.key));
     const { outcome } = record;

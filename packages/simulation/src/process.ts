@@ -18,7 +18,7 @@ import type { AdmissionFunction } from '@lapse/runtime/host/review';
 import { countInFlight } from '@lapse/runtime/inFlight';
 import { type Elector, Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
-import type { PassRecord } from '@lapse/runtime/worker';
+import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { SkewedClock } from './skewedClock.ts';
 import type { Wire } from './wire.ts';
 
@@ -74,7 +74,7 @@ export interface LifeOptions {
   readonly random: Random;
   readonly log: Log;
   readonly compose: Compose;
-  readonly onPass: (record: PassRecord & { readonly controller: string }) => void;
+  readonly onReconcile: (record: ReconcileRecord & { readonly controller: string }) => void;
 }
 
 export class ProcessRun {
@@ -86,7 +86,7 @@ export class ProcessRun {
   readonly #leave: (() => void)[];
 
   constructor(options: LifeOptions) {
-    const { server, clock, wire, random, log, compose, onPass } = options;
+    const { server, clock, wire, random, log, compose, onReconcile } = options;
     this.wire = wire;
     this.clock = clock;
     const registry = new Registry();
@@ -133,7 +133,7 @@ export class ProcessRun {
       inFlight: () => counted.inFlight() - wire.waiting,
       events: new EventSender({ client, clock, random, log, registry, instance: 'simulated' }),
       elector: this.leadership,
-      onPass,
+      onReconcile,
       ...(time === undefined ? {} : { time }),
       ...(dryRun === undefined ? {} : { dryRun }),
     });

@@ -16,7 +16,7 @@ import { Faults } from './faults.ts';
 import { createHands, type Hands, type Manifests } from './hands.ts';
 import { type Change, History } from './history.ts';
 import { settle } from './idle.ts';
-import { Narrator, type SimulatedPass } from './narrator.ts';
+import { Narrator, type SimulatedReconcile } from './narrator.ts';
 import type { SimulationOptions } from './options.ts';
 import { ProcessRun } from './process.ts';
 import { isWrite } from './seen.ts';
@@ -36,7 +36,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   /** Every request of the process under test. */
   readonly requests: RequestRecord[] = [];
   /** Every reconcile of the process under test. */
-  readonly passes: SimulatedPass[] = [];
+  readonly passes: SimulatedReconcile[] = [];
   readonly #serverClock: SkewedClock;
   readonly #options: SimulationOptions;
   readonly #random: Random;
@@ -273,11 +273,11 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       random: this.#random,
       log,
       compose,
-      onPass: (record) => {
+      onReconcile: (record) => {
         if (this.#run !== run) return;
-        const pass = { ...record, at: this.clock.now() };
-        this.passes.push(pass);
-        this.#narrator.pass(pass);
+        const reconcile = { ...record, at: this.clock.now() };
+        this.passes.push(reconcile);
+        this.#narrator.reconcile(reconcile);
       },
     });
     return run;

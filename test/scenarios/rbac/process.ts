@@ -69,7 +69,7 @@ export class Process {
       random,
       log: silentLog,
       identity,
-      onPass: onProgress,
+      onReconcile: onProgress,
       managing: { listBy: 'pages', bookmarks: false, inFlight: () => counted.inFlight() - wire.waiting },
     });
     this.#leave = this.#assembly.families.flatMap(({ admission }) => admission).map((fn) => server.admit(fn));

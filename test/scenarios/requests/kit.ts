@@ -113,13 +113,13 @@ export const claimProtection = (): ControllerDefinition =>
     name: 'claim-protection',
     for: PersistentVolumeClaim,
     watches: [{ kind: Pod, to: () => [] }],
-    async reconcile(pass) {
-      const found = pass.cache.get(PersistentVolumeClaim, pass.key);
+    async reconcile(ctx) {
+      const found = ctx.cache.get(PersistentVolumeClaim, ctx.key);
       const finalizers = found?.metadata.finalizers ?? [];
       if (found?.metadata.deletionTimestamp === undefined || !finalizers.includes(PROTECTION))
         return settled();
       const patch = { metadata: { finalizers: finalizers.filter((name) => name !== PROTECTION) } };
-      const answer = await pass.client.patch(PersistentVolumeClaim, pass.key, { type: 'merge', patch });
+      const answer = await ctx.client.patch(PersistentVolumeClaim, ctx.key, { type: 'merge', patch });
       return answer.kind === 'conflict' ? again('changed') : settled();
     },
   }) as ControllerDefinition;

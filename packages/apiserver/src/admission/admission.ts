@@ -1,7 +1,7 @@
 // Admission of a write. NamespaceLifecycle is built in. In-process functions see every write in the form of
 // admission.k8s.io/v1, so the same function can serve as a webhook of a real cluster.
 
-import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
+import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
 import { alreadyExists, forbidden, notFound } from '@lapse/kube/api/errors';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -103,7 +103,7 @@ function reviewOf(call: Call, write: Write): AdmissionRequest {
   };
 }
 
-function denied(name: string, answer: Extract<AdmissionAnswer, { allowed: false }>): ApiError {
+function denied(name: string, answer: Extract<AdmissionResponse, { allowed: false }>): ApiError {
   const text = `admission webhook "${name}" denied the request: ${answer.message}`;
   return new ApiError(answer.code ?? 403, answer.reason ?? 'Forbidden', text, answer.details);
 }

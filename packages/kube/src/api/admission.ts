@@ -26,7 +26,7 @@ export interface AdmissionRequest {
   readonly options?: JsonObject;
 }
 
-export type AdmissionAnswer =
+export type AdmissionResponse =
   | { readonly allowed: true; readonly warnings?: readonly string[]; readonly object?: KubeObject }
   | {
       readonly allowed: false;
@@ -43,7 +43,7 @@ export interface AdmissionFunction {
   readonly resources: readonly string[];
   /** Mutating functions return a changed `object`. */
   readonly phase: 'mutating' | 'validating';
-  review(request: AdmissionRequest): Promise<AdmissionAnswer> | AdmissionAnswer;
+  review(request: AdmissionRequest): Promise<AdmissionResponse> | AdmissionResponse;
 }
 
 /** A denial that names fields, worded like the API server: `Cleaner.cleaner.vtex.dev "shop" is invalid: …`. */
@@ -51,7 +51,7 @@ export function denyInvalid(
   of: { readonly group: string; readonly kind: string },
   { metadata }: KubeObject,
   errors: readonly FieldError[],
-): AdmissionAnswer {
+): AdmissionResponse {
   const { message, code, reason, status } = invalidError(of, metadata.name ?? '', errors);
   return { allowed: false, message, code, reason, ...(status.details ? { details: status.details } : {}) };
 }

@@ -15,9 +15,9 @@ import type { Caller, CallOptions } from './call.ts';
 import { type Credentials, withCredentials } from './credentials.ts';
 import { type Exchange, withDeadline } from './deadline.ts';
 import {
-  type DeleteAnswer,
   type DeleteCollectionOptions,
   type DeleteOptions,
+  type DeleteResult,
   deleteCollection,
   deleteObject,
 } from './delete.ts';
@@ -30,24 +30,24 @@ import {
   type ListOptions,
   list,
   listPage,
-  type PageAnswer,
   type PageOptions,
+  type PageResult,
   pages,
 } from './read.ts';
 import type { HeaderMap, Transport, TransportResponse } from './transport.ts';
 import { type WatchOptions, watch } from './watch.ts';
 import type { WatchEvent } from './watchEvents.ts';
 import {
-  type ApplyAnswer,
   type ApplyOptions,
+  type ApplyResult,
   apply,
-  type CreateAnswer,
+  type CreateResult,
   create,
   type Patch,
-  type PatchAnswer,
   type PatchOptions,
+  type PatchResult,
   patch,
-  type UpdateAnswer,
+  type UpdateResult,
   update,
   type WriteOptions,
 } from './write.ts';
@@ -87,29 +87,29 @@ export interface RawRequest extends CallOptions {
 
 export interface Client {
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, options?: GetOptions): Promise<T | undefined>;
-  listPage<T extends KubeObject>(kind: Kind<T>, options?: PageOptions): Promise<PageAnswer<T>>;
-  pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncGenerator<PageAnswer<T>>;
+  listPage<T extends KubeObject>(kind: Kind<T>, options?: PageOptions): Promise<PageResult<T>>;
+  pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncGenerator<PageResult<T>>;
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<List<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncGenerator<WatchEvent<T>, void>;
-  create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<CreateAnswer<T>>;
-  update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<UpdateAnswer<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<CreateResult<T>>;
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<UpdateResult<T>>;
   patch<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
     patch: Patch,
     options?: PatchOptions,
-  ): Promise<PatchAnswer<T>>;
+  ): Promise<PatchResult<T>>;
   /** `object` contains only the fields that the caller wants to own. */
   apply<T extends KubeObject>(
     kind: Kind<T>,
     object: KubeObject,
     options?: ApplyOptions,
-  ): Promise<ApplyAnswer<T>>;
+  ): Promise<ApplyResult<T>>;
   delete<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
     options?: DeleteOptions,
-  ): Promise<DeleteAnswer<T>>;
+  ): Promise<DeleteResult<T>>;
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options?: DeleteCollectionOptions): Promise<List<T>>;
   readonly discovery: Discovery;
   /** Sends any request with the client's credentials and limits. Returns the response unchanged. */
@@ -120,7 +120,7 @@ const TIMEOUT = seconds(30);
 
 /** The object of a successful write. Throws an ApiError for any other result. */
 export function objectOf<T extends KubeObject>(
-  answer: CreateAnswer<T> | UpdateAnswer<T> | PatchAnswer<T> | ApplyAnswer<T>,
+  answer: CreateResult<T> | UpdateResult<T> | PatchResult<T> | ApplyResult<T>,
 ): T {
   if ('object' in answer) return answer.object;
   throw answer.error;

@@ -34,7 +34,7 @@ export interface DeleteCollectionOptions extends SelectOptions, DeletionOptions 
  * - `gone`: the object did not exist
  * - `conflict`: rejected; `changed`: a precondition failed, `admission`: a webhook denied the request
  */
-export type DeleteAnswer<T extends KubeObject> =
+export type DeleteResult<T extends KubeObject> =
   | { readonly kind: 'deleted'; readonly uid?: string }
   | { readonly kind: 'terminating'; readonly uid?: string; readonly object?: T }
   | { readonly kind: 'gone' }
@@ -68,7 +68,7 @@ function isHeld(object: JsonObject): boolean {
 const uidFrom = (from: unknown): { uid?: string } =>
   isObject(from) && typeof from.uid === 'string' ? { uid: from.uid } : {};
 
-function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Answered): DeleteAnswer<T> {
+function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Answered): DeleteResult<T> {
   if (json.kind === 'Status') {
     if (json.status !== 'Success')
       throw new TransportError('malformed', `DELETE returned status ${status} with a failure Status`, {
@@ -88,7 +88,7 @@ export async function deleteObject<T extends KubeObject>(
   kind: Kind<T>,
   key: ObjectKey,
   options: DeleteOptions = {},
-): Promise<DeleteAnswer<T>> {
+): Promise<DeleteResult<T>> {
   const { signal, timeout } = options;
   const answer = await ask(caller, {
     method: 'DELETE',

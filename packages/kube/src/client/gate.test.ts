@@ -10,8 +10,8 @@ function setup(options: Partial<GateOptions> = {}) {
   const names: string[] = [];
   const enter = (name = '', signal?: AbortSignal) =>
     gate.enter(signal).then(
-      (pass) => {
-        inside.push(pass);
+      (ctx) => {
+        inside.push(ctx);
         names.push(name);
       },
       () => names.push(`${name} aborted`),

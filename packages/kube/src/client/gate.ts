@@ -80,9 +80,9 @@ export class Gate {
       };
       const waiter: Waiter = {
         gone: false,
-        enter: (pass) => {
+        enter: (ctx) => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(pass);
+          resolve(ctx);
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });

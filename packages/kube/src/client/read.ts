@@ -49,7 +49,7 @@ export interface Page<T extends KubeObject> {
 }
 
 /** `expired`: the list cannot be continued, or not at that version. The caller must list again. */
-export type PageAnswer<T extends KubeObject> =
+export type PageResult<T extends KubeObject> =
   | Page<T>
   | { readonly kind: 'expired'; readonly error: ApiError };
 
@@ -102,7 +102,7 @@ export async function listPage<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
   options: PageOptions = {},
-): Promise<PageAnswer<T>> {
+): Promise<PageResult<T>> {
   const { namespace, signal, timeout, shape, limit = PAGE_SIZE, ...query } = options;
   const path = collectionPath(kind, namespace);
   const call: Call = {
@@ -126,7 +126,7 @@ export async function* pages<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
   options: ListOptions = {},
-): AsyncGenerator<PageAnswer<T>> {
+): AsyncGenerator<PageResult<T>> {
   // Only the first request carries the version. Later it is part of the continue token.
   const { resourceVersion: _, resourceVersionMatch: __, ...following } = options;
   let page = await listPage(caller, kind, options);

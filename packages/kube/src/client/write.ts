@@ -55,21 +55,21 @@ export interface Missing {
   readonly error: ApiError;
 }
 
-export type CreateAnswer<T extends KubeObject> =
+export type CreateResult<T extends KubeObject> =
   | { readonly kind: 'created'; readonly object: T }
   | { readonly kind: 'exists'; readonly error: ApiError }
   | Invalid;
-export type UpdateAnswer<T extends KubeObject> =
+export type UpdateResult<T extends KubeObject> =
   | { readonly kind: 'updated'; readonly object: T }
   | Conflict
   | Missing
   | Invalid;
-export type PatchAnswer<T extends KubeObject> =
+export type PatchResult<T extends KubeObject> =
   | { readonly kind: 'patched'; readonly object: T }
   | Conflict
   | Missing
   | Invalid;
-export type ApplyAnswer<T extends KubeObject> =
+export type ApplyResult<T extends KubeObject> =
   | { readonly kind: 'applied'; readonly object: T; readonly created: boolean }
   | Conflict
   | Missing
@@ -116,7 +116,7 @@ export async function create<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
   options: WriteOptions = {},
-): Promise<CreateAnswer<T>> {
+): Promise<CreateResult<T>> {
   const { subresource } = options;
   const path =
     subresource === undefined
@@ -142,7 +142,7 @@ export async function update<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
   options: WriteOptions = {},
-): Promise<UpdateAnswer<T>> {
+): Promise<UpdateResult<T>> {
   const key = keyOf(object);
   const path = objectPath(kind, key, options.subresource);
   const answer = await ask(caller, {
@@ -180,7 +180,7 @@ export async function patch<T extends KubeObject>(
   kind: Kind<T>,
   key: ObjectKey,
   { patch, ...options }: PatchOptions & { patch: Patch },
-): Promise<PatchAnswer<T>> {
+): Promise<PatchResult<T>> {
   const answer = await sendPatch(caller, kind, key, {
     contentType: CONTENT_TYPES[patch.type],
     body: patchBody(patch, options),
@@ -197,7 +197,7 @@ export async function apply<T extends KubeObject>(
   kind: Kind<T>,
   object: KubeObject,
   options: ApplyOptions = {},
-): Promise<ApplyAnswer<T>> {
+): Promise<ApplyResult<T>> {
   const key = keyOf(object);
   const answer = await sendPatch(caller, kind, key, {
     contentType: CONTENT_TYPES.apply,

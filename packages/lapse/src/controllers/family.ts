@@ -23,11 +23,11 @@ export interface Services {
   readonly registry: Registry;
   readonly log: Log;
   readonly guard: SkewGuard;
-  /** For access reviews outside of reconciles. Reconciles write through `pass.client`. */
+  /** For access reviews outside of reconciles. Reconciles write through `ctx.client`. */
   readonly client: Client;
   /**
    * For writes to kinds that are known only at run time, which no declared right covers. Aborted when leadership is
-   * lost, like `pass.client` and `impersonate`. Default: `client`.
+   * lost, like `ctx.client` and `impersonate`. Default: `client`.
    */
   readonly acting?: Client;
   /** A client that acts as this service account. */

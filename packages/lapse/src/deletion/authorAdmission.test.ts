@@ -4,7 +4,7 @@ import { hmac } from '@lapse/base/hmac';
 import { formatTime, hours, type Millis, minutes } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';
-import type { AdmissionAnswer, AdmissionRequest } from '@lapse/kube/api/admission';
+import type { AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
 import type { Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -70,11 +70,11 @@ class Cluster {
     username: string,
     object: KubeObject,
     oldObject: KubeObject | null = null,
-  ): Promise<AdmissionAnswer> {
+  ): Promise<AdmissionResponse> {
     const request = requestOf(username, object, oldObject);
     return authorAdmission({ name: 'x', resources: [], seal: this.seal, signedOf }).review(
       request,
-    ) as Promise<AdmissionAnswer>;
+    ) as Promise<AdmissionResponse>;
   }
 
   async write(username: string, object: KubeObject, old: KubeObject | null = null): Promise<KubeObject> {

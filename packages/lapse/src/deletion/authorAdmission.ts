@@ -10,7 +10,7 @@ import { forbidden } from '@lapse/kube/api/fieldErrors';
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
-import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/runtime/host/review';
+import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { describeNeeds, type Need, type Subject } from './rights.ts';
 import {
   AUTHOR_ANNOTATION,
@@ -56,7 +56,7 @@ async function sign(
   object: KubeObject,
   signed: Signed,
   request: AdmissionRequest,
-): Promise<AdmissionAnswer> {
+): Promise<AdmissionResponse> {
   const caller = callerOf(request);
   const [given, stored] = [authorIn(object), authorIn(request.oldObject)];
   const write: AuthorWrite = {
@@ -185,12 +185,12 @@ function withAuthor<T extends KubeObject>(object: T, text: string | undefined): 
 }
 
 /** Mutating admission runs before the API server generates the name, but the signature covers the name. */
-const denyGeneratedName = (object: KubeObject, { kind }: AdmissionRequest): AdmissionAnswer =>
+const denyGeneratedName = (object: KubeObject, { kind }: AdmissionRequest): AdmissionResponse =>
   denyInvalid(kind, object, [
     forbidden('metadata.generateName', 'set metadata.name: the author signs for one object by name'),
   ]);
 
-const denyKey = ({ message }: ApiError): AdmissionAnswer => ({
+const denyKey = ({ message }: ApiError): AdmissionResponse => ({
   allowed: false,
   code: 500,
   reason: 'InternalError',

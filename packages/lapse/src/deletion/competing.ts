@@ -2,7 +2,7 @@
 
 import { type Instant, isDue, millis, plus, seconds } from '@lapse/base/instant';
 import type { Counter } from '@lapse/runtime/metrics/registry';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 
 /** Longer than an up-to-date competing controller needs from the deadline to the deletion. */
 const COMPETITOR_LAG = seconds(5);
@@ -30,7 +30,7 @@ export interface CompetingOptions {
 
 /** Another client deleted an object. Counts it if that happened at its deadline, and logs the third one. */
 export function countCompetingDeletion(
-  { now, actingSince, log }: Pick<Pass, 'now' | 'actingSince' | 'log'>,
+  { now, actingSince, log }: Pick<ReconcileContext, 'now' | 'actingSince' | 'log'>,
   { kind, counter, warning }: CompetingOptions,
   deadline: Instant,
 ): void {

@@ -20,7 +20,7 @@ import { countInFlight } from '@lapse/runtime/inFlight';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ConfigMap, configMap } from '@lapse/runtime/world.testkit';
 import { type BudgetOptions, createBudget } from './budget.ts';
 import { type Deletion, outcomeOf } from './deletion.ts';
@@ -126,25 +126,25 @@ export class Kit {
           namespace: 'default',
           labelSelector: 'ends=yes',
           concurrency: options.concurrency ?? 8,
-          reconcile: (pass) => this.#reconcile(pass, deletes),
+          reconcile: (ctx) => this.#reconcile(ctx, deletes),
         }) as ControllerDefinition,
       ],
     });
   }
 
-  async #reconcile(pass: Pass, deletes: GuardedDeletes): Promise<Outcome> {
-    const object = pass.cache.get(ConfigMap, pass.key);
+  async #reconcile(ctx: ReconcileContext, deletes: GuardedDeletes): Promise<Outcome> {
+    const object = ctx.cache.get(ConfigMap, ctx.key);
     if (object === undefined) return settled();
-    const decision = decide(object, pass.now);
+    const decision = decide(object, ctx.now);
     if (decision.kind === 'keep') return kept(decision.verdict);
-    const deletion: Deletion<Instant | 'never'> = await deletes.delete(pass, {
+    const deletion: Deletion<Instant | 'never'> = await deletes.delete(ctx, {
       kind: ConfigMap,
       object,
       since: decision.since,
       decide,
     });
     this.deletions.push(
-      `${pass.key.name} ${deletion.kind}${deletion.kind === 'held' ? `: ${deletion.because}` : ''}`,
+      `${ctx.key.name} ${deletion.kind}${deletion.kind === 'held' ? `: ${deletion.because}` : ''}`,
     );
     if ('lag' in deletion) this.lags.push(deletion.lag);
     return outcomeOf(deletion, kept);

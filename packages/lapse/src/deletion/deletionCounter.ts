@@ -4,8 +4,8 @@
 import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
-import type { Regarded } from '@lapse/runtime/events/types';
-import type { Pass } from '@lapse/runtime/pass';
+import type { RegardingObject } from '@lapse/runtime/events/types';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { idOf, OwnDeletions, type SentDelete, type TookEffect } from './ownDeletions.ts';
 
@@ -30,7 +30,7 @@ export interface DeletionCounterOptions<Reason> {
 }
 
 /** Undefined on a standby, which emits no Events. */
-type MaybePass = Pass | undefined;
+type MaybePass = ReconcileContext | undefined;
 
 export class DeletionCounter<Reason = unknown> {
   readonly own: OwnDeletions<Reason>;
@@ -45,33 +45,33 @@ export class DeletionCounter<Reason = unknown> {
    * The API server accepted the DELETE. `isThere`: whether the object still exists; without it, the object is not tracked
    * while it is terminating.
    */
-  accepted(pass: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
+  accepted(ctx: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
     const { uid = '' } = sent.object.metadata;
-    if (this.own.accept(idOf(sent), uid)) return this.#count(pass, { sent, outcome }, isThere);
+    if (this.own.accept(idOf(sent), uid)) return this.#count(ctx, { sent, outcome }, isThere);
     this.#options.metrics.terminating(uid, isThere);
     return this.#lag(sent);
   }
 
   /** Resolves a DELETE without an answer, given the current object. Returns it if it took effect. */
   resolve(
-    pass: MaybePass,
+    ctx: MaybePass,
     id: string,
     seen: KubeObject | undefined,
     isThere?: () => boolean,
   ): (TookEffect<Reason> & { readonly lag: Millis }) | undefined {
     const resolved = this.own.resolve(id, seen);
-    return resolved && { ...resolved, lag: this.#count(pass, resolved, isThere) };
+    return resolved && { ...resolved, lag: this.#count(ctx, resolved, isThere) };
   }
 
   /** Call it once per object and deadline. */
-  wouldDelete(pass: Pass, sent: SentDelete<Reason>): Millis {
+  wouldDelete(ctx: ReconcileContext, sent: SentDelete<Reason>): Millis {
     const lag = this.#lag(sent);
     this.#options.onDeleted?.({ ...sent, outcome: 'wouldDelete', lag });
-    emit(pass, sent, 'WouldDelete', `would have been deleted, ${afterDeadline(lag)} (dry run)`);
+    emit(ctx, sent, 'WouldDelete', `would have been deleted, ${afterDeadline(lag)} (dry run)`);
     return lag;
   }
 
-  #count(pass: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
+  #count(ctx: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
     const { metrics, onDeleted, describe, deletionEvents } = this.#options;
     const lag = this.#lag(sent);
     const deleted = { ...sent, outcome, lag };
@@ -82,8 +82,8 @@ export class DeletionCounter<Reason = unknown> {
     else metrics.done(uid);
     onDeleted?.(deleted);
     const because = describe?.(deleted) ?? `deleted ${afterDeadline(lag)}`;
-    pass?.log.debug({ because, lagMs: lag, outcome }, 'deleted');
-    if (deletionEvents === true) emit(pass, sent, 'Deleted', because);
+    ctx?.log.debug({ because, lagMs: lag, outcome }, 'deleted');
+    if (deletionEvents === true) emit(ctx, sent, 'Deleted', because);
     return lag;
   }
 
@@ -93,15 +93,15 @@ export class DeletionCounter<Reason = unknown> {
   }
 }
 
-function emit(pass: MaybePass, { kind, object }: SentDelete, reason: string, note: string): void {
-  pass?.event(regarding(kind, object), { type: 'Normal', reason, action: 'Delete', note });
+function emit(ctx: MaybePass, { kind, object }: SentDelete, reason: string, note: string): void {
+  ctx?.event(regarding(kind, object), { type: 'Normal', reason, action: 'Delete', note });
 }
 
 /** `3.0 s after its deadline`. */
 export const afterDeadline = (lag: Millis): string => `${(lag / 1000).toFixed(1)} s after its deadline`;
 
 /** The API server returns metadata-only objects as PartialObjectMetadata; Events need the real kind. */
-export const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
+export const regarding = (kind: Kind, { metadata }: KubeObject): RegardingObject => ({
   apiVersion: apiVersionOf(kind),
   kind: kind.kind,
   metadata,

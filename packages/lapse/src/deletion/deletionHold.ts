@@ -3,7 +3,7 @@
 import { type Millis, plus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import { regarding } from './deletionCounter.ts';
@@ -29,29 +29,33 @@ export class DeletionHold {
   }
 
   /** Returns undefined if the object may be deleted now. Claims the budgets, unless it is a dry run. */
-  async check(pass: Pass, target: HoldTarget): Promise<Deletion | undefined> {
+  async check(ctx: ReconcileContext, target: HoldTarget): Promise<Deletion | undefined> {
     const clocks = await this.#options.guard.check();
-    if (clocks.kind !== 'good') return this.#hold(pass, target, clocks);
+    if (clocks.kind !== 'good') return this.#hold(ctx, target, clocks);
     this.#reported = 'good';
-    if (isDry(pass, target)) return undefined;
-    const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), pass.now);
+    if (isDry(ctx, target)) return undefined;
+    const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), ctx.now);
     return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
   }
 
   /** Reports once per hold and cause, on the first affected object. The metrics show how long the hold lasts. */
-  #hold(pass: Pass, { kind, object }: HoldTarget, clocks: Exclude<ClockState, { kind: 'good' }>): Deletion {
+  #hold(
+    ctx: ReconcileContext,
+    { kind, object }: HoldTarget,
+    clocks: Exclude<ClockState, { kind: 'good' }>,
+  ): Deletion {
     const because: HeldBecause = clocks.kind === 'unknown' ? 'clock unknown' : 'clock skew';
     if (this.#reported !== clocks.kind) {
       this.#reported = clocks.kind;
       const note = describeClock(clocks, this.#options.guard.maxSkew)!;
-      pass.event(regarding(kind, object), {
+      ctx.event(regarding(kind, object), {
         type: 'Warning',
         reason: 'DeletionHeld',
         action: 'Delete',
         note,
       });
-      pass.log.warn({ because: note }, 'deletions are held');
+      ctx.log.warn({ because: note }, 'deletions are held');
     }
-    return { kind: 'held', until: plus(pass.now, HOLD), because };
+    return { kind: 'held', until: plus(ctx.now, HOLD), because };
   }
 }

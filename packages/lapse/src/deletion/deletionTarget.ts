@@ -4,8 +4,8 @@ import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import type { DeleteAnswer, Propagation } from '@lapse/kube/client/delete';
-import type { Pass } from '@lapse/runtime/pass';
+import type { DeleteResult, Propagation } from '@lapse/kube/client/delete';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Budget } from './budget.ts';
 import type { SentDelete } from './ownDeletions.ts';
 
@@ -44,8 +44,8 @@ export interface RecordedTarget<Reason> extends SentDelete<Reason> {
   readonly client: Client;
 }
 
-export const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolean =>
-  pass.dryRun || target.dryRun === true;
+export const isDry = (ctx: ReconcileContext, target: { readonly dryRun?: boolean }): boolean =>
+  ctx.dryRun || target.dryRun === true;
 
 export const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
 
@@ -54,7 +54,7 @@ export const dryKey = ({ object, since }: { object: KubeObject; since: Instant }
 
 /** Whether the cache still has the object; undefined if the reconcile cannot determine it. */
 export function presenceOf<T extends KubeObject, V, R>(
-  { cache, key }: Pass,
+  { cache, key }: ReconcileContext,
   { kind, object, isThere }: DeletionTarget<T, V, R>,
 ): (() => boolean) | undefined {
   if (isThere !== undefined) return isThere;
@@ -66,9 +66,9 @@ export function presenceOf<T extends KubeObject, V, R>(
 
 /** One DELETE of a recorded decision. */
 export function sendRecorded<R>(
-  { signal, dryRun }: Pass,
+  { signal, dryRun }: ReconcileContext,
   { kind, object, propagation, client }: RecordedTarget<R>,
-): Promise<DeleteAnswer<KubeObject>> {
+): Promise<DeleteResult<KubeObject>> {
   const { uid, resourceVersion } = object.metadata;
   if (!uid) throw new Error('an object without uid cannot be deleted safely');
   if (dryRun) throw new Error('a recorded decision is not carried out in a dry run');
@@ -82,11 +82,11 @@ export function sendRecorded<R>(
 
 /** One DELETE with the uid and the resourceVersion of the object as preconditions. */
 export function sendDelete<T extends KubeObject, V, R>(
-  pass: Pass,
+  ctx: ReconcileContext,
   target: DeletionTarget<T, V, R>,
   object: T,
-): Promise<DeleteAnswer<T>> {
-  const { kind, propagation, gracePeriodSeconds, client = pass.client } = target;
+): Promise<DeleteResult<T>> {
+  const { kind, propagation, gracePeriodSeconds, client = ctx.client } = target;
   const { uid, resourceVersion } = object.metadata;
   if (!uid || !resourceVersion)
     throw new Error('an object without uid and resourceVersion cannot be deleted safely');
@@ -95,6 +95,6 @@ export function sendDelete<T extends KubeObject, V, R>(
     ifVersion: resourceVersion,
     ...(propagation === undefined ? {} : { propagation }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(isDry(pass, target) ? { dryRun: true } : {}),
+    ...(isDry(ctx, target) ? { dryRun: true } : {}),
   });
 }

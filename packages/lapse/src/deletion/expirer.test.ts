@@ -3,11 +3,11 @@ import { silentLog } from '@lapse/base/log';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
-import type { DeleteAnswer } from '@lapse/kube/client/delete';
+import type { DeleteResult } from '@lapse/kube/client/delete';
 import { TransportError } from '@lapse/kube/client/transport';
 import type { EventNote } from '@lapse/runtime/events/types';
 import { Registry } from '@lapse/runtime/metrics/registry';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ConfigMap, configMap } from '@lapse/runtime/world.testkit';
 import { describe, expect, test } from 'vitest';
 import { deletionMetrics } from './deletionMetrics.ts';
@@ -22,7 +22,7 @@ const terminating = object({ resourceVersion: '8', deletionTimestamp: TIME });
 const key = { namespace: 'default', name: 'a' };
 const id = objectId(ConfigMap, key);
 
-type Answer = DeleteAnswer<ConfigMap>['kind'] | 'changed' | 'lost' | 'aborted' | 'forbidden';
+type Answer = DeleteResult<ConfigMap>['kind'] | 'changed' | 'lost' | 'aborted' | 'forbidden';
 
 /** An Expirer whose API server gives the answers in order; the last one is repeated. */
 class Engine {
@@ -45,7 +45,7 @@ class Engine {
     competing: { kind: 'ConfigMap', counter: this.competing, warning: 'x' },
   });
 
-  pass(dryRun = false): Pass {
+  pass(dryRun = false): ReconcileContext {
     return {
       now: this.clock.now(),
       actingSince: instant(0),
@@ -56,17 +56,17 @@ class Engine {
       cache: { get: () => this.live },
       client: { delete: () => this.#answer(), get: async () => this.live },
       event: (_regarding: unknown, { reason, note }: EventNote) => this.events.push(`${reason}: ${note}`),
-    } as unknown as Pass;
+    } as unknown as ReconcileContext;
   }
 
-  async #answer(): Promise<DeleteAnswer<ConfigMap>> {
+  async #answer(): Promise<DeleteResult<ConfigMap>> {
     const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!;
     if (answer === 'lost') throw new TransportError('broken', 'lost', { sent: true });
     if (answer === 'aborted') throw new TransportError('aborted', 'the lease was lost', { sent: true });
     if (answer === 'forbidden') throw new ApiError(403, 'Forbidden', 'x');
     if (answer === 'changed')
       return { kind: 'conflict', by: 'changed', error: new ApiError(409, 'Conflict', 'x') };
-    return { kind: answer } as DeleteAnswer<ConfigMap>;
+    return { kind: answer } as DeleteResult<ConfigMap>;
   }
 
   async expire(...answers: Answer[]): Promise<string> {

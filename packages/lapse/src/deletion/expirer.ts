@@ -7,9 +7,9 @@ import { type Instant, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
-import type { DeleteAnswer } from '@lapse/kube/client/delete';
+import type { DeleteResult } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { BoundedSet } from './boundedSet.ts';
 import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
 import type { Deletion } from './deletion.ts';
@@ -88,13 +88,13 @@ export class Expirer<Reason> {
 
   /** Deletes the object if it is still due. Throws if the API server does not answer. */
   async expire<T extends KubeObject, Verdict>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, Verdict, Reason>,
   ): Promise<Deletion<Verdict>> {
     const uid = uidOf(target.object);
     this.#inFlight.add(uid);
     try {
-      return await this.#deletes.delete(pass, target);
+      return await this.#deletes.delete(ctx, target);
     } finally {
       this.#inFlight.delete(uid);
     }
@@ -105,10 +105,10 @@ export class Expirer<Reason> {
    * caller holds it if necessary, and decides again if the object changed. Throws if the API server does not answer; it
    * is not repeated here, because the caller checks before every DELETE whether the decision still holds.
    */
-  async expireRecorded(pass: Pass, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
-    let answer: DeleteAnswer<KubeObject>;
+  async expireRecorded(ctx: ReconcileContext, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
+    let answer: DeleteResult<KubeObject>;
     try {
-      answer = await sendRecorded(pass, target);
+      answer = await sendRecorded(ctx, target);
     } catch (error) {
       if (mayHaveActed(error)) this.#own.addUnanswered(target);
       throw error;
@@ -116,7 +116,7 @@ export class Expirer<Reason> {
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        this.#counter.accepted(pass, { sent: target, outcome: answer.kind });
+        this.#counter.accepted(ctx, { sent: target, outcome: answer.kind });
         return answer;
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
@@ -128,15 +128,15 @@ export class Expirer<Reason> {
         return assertNever(answer);
     }
     // The object is gone, or another object has its name.
-    return { kind: this.#counter.resolve(pass, idOf(target), undefined)?.outcome ?? 'gone' };
+    return { kind: this.#counter.resolve(ctx, idOf(target), undefined)?.outcome ?? 'gone' };
   }
 
   /** Call it in every reconcile, before a decision. */
-  observe(pass: Pass, seen: Seen): Observed {
+  observe(ctx: ReconcileContext, seen: Seen): Observed {
     const { id, object } = seen;
-    this.#counter.resolve(pass, id, object);
+    this.#counter.resolve(ctx, id, object);
     if (object === undefined) {
-      if (!this.#own.has(id)) this.#countCompeting(pass, seen);
+      if (!this.#own.has(id)) this.#countCompeting(ctx, seen);
       this.#own.forget(id);
       return { kind: 'gone' };
     }
@@ -145,8 +145,8 @@ export class Expirer<Reason> {
     if (!isOwn) this.#own.forget(id);
     if (object.metadata.deletionTimestamp === undefined)
       return { kind: this.#isDeleting(id, uid) ? 'deleting' : 'alive' };
-    if (isOwn) return { kind: 'terminating', outcome: this.#followTerminating(pass, seen.kind, object) };
-    this.#countCompeting(pass, seen);
+    if (isOwn) return { kind: 'terminating', outcome: this.#followTerminating(ctx, seen.kind, object) };
+    this.#countCompeting(ctx, seen);
     return { kind: 'terminating', outcome: settled() };
   }
 
@@ -181,18 +181,23 @@ export class Expirer<Reason> {
   }
 
   /** Returns true if the report is made now, false if it was made before. */
-  reportOnce(pass: Pass, kind: Kind, object: KubeObject, { because, reason, note }: Report): boolean {
+  reportOnce(
+    ctx: ReconcileContext,
+    kind: Kind,
+    object: KubeObject,
+    { because, reason, note }: Report,
+  ): boolean {
     const report = `${uidOf(object)} ${because}`;
     if (this.#reported.has(report)) return false;
     this.#reported.add(report);
     if (reason !== undefined)
-      pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
+      ctx.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
     return true;
   }
 
-  #countCompeting(pass: Pass, { deadline }: Seen): void {
+  #countCompeting(ctx: ReconcileContext, { deadline }: Seen): void {
     const { competing } = this.#options;
-    if (competing !== undefined && deadline !== undefined) countCompetingDeletion(pass, competing, deadline);
+    if (competing !== undefined && deadline !== undefined) countCompetingDeletion(ctx, competing, deadline);
   }
 
   #isDeleting(id: string, uid: string): boolean {
@@ -200,11 +205,11 @@ export class Expirer<Reason> {
   }
 
   /** Checks for stuck finalizers. */
-  #followTerminating(pass: Pass, kind: Kind, object: KubeObject): Outcome {
-    const state = computeTerminating(object, pass.now);
+  #followTerminating(ctx: ReconcileContext, kind: Kind, object: KubeObject): Outcome {
+    const state = computeTerminating(object, ctx.now);
     if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
     const { note } = state;
-    this.reportOnce(pass, kind, object, { because: 'stuck terminating', reason: 'StuckTerminating', note });
+    this.reportOnce(ctx, kind, object, { because: 'stuck terminating', reason: 'StuckTerminating', note });
     return settled();
   }
 }

@@ -9,8 +9,8 @@ import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
-import type { DeleteAnswer } from '@lapse/kube/client/delete';
-import type { Pass } from '@lapse/runtime/pass';
+import type { DeleteResult } from '@lapse/kube/client/delete';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { BoundedSet } from './boundedSet.ts';
 import type { Budget } from './budget.ts';
 import type { Deletion } from './deletion.ts';
@@ -68,13 +68,13 @@ export class GuardedDeletes<Reason = unknown> {
   }
 
   async delete<T extends KubeObject, Verdict>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, Verdict, Reason>,
   ): Promise<Deletion<Verdict>> {
     const { metrics, clock } = this.#options;
     const uid = uidOf(target.object);
-    if (!isDry(pass, target)) metrics.due(uid, clock.now());
-    const deletion = (await this.#hold.check(pass, target)) ?? (await this.#attempt(pass, target));
+    if (!isDry(ctx, target)) metrics.due(uid, clock.now());
+    const deletion = (await this.#hold.check(ctx, target)) ?? (await this.#attempt(ctx, target));
     // The counter counts accepted deletions.
     if (deletion.kind === 'deleted' || deletion.kind === 'terminating') return deletion;
     metrics.outcome(deletion.kind);
@@ -84,10 +84,10 @@ export class GuardedDeletes<Reason = unknown> {
         metrics.done(uid);
         break;
       case 'contended':
-        this.#reportContended(pass, target);
+        this.#reportContended(ctx, target);
         break;
       case 'held':
-        if (!isDry(pass, target)) metrics.due(uid, deletion.until);
+        if (!isDry(ctx, target)) metrics.due(uid, deletion.until);
         break;
       case 'wouldDelete':
       case 'refused':
@@ -99,20 +99,20 @@ export class GuardedDeletes<Reason = unknown> {
   }
 
   async #attempt<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
   ): Promise<Deletion<V>> {
-    if (isDry(pass, target) && this.#dryRunReported.has(dryKey(target)))
+    if (isDry(ctx, target) && this.#dryRunReported.has(dryKey(target)))
       return { kind: 'wouldDelete', lag: this.#lag(target.since) };
     const { object, since, because } = target;
     let at: Next<T, Reason> = { kind: 'next', object, since, because: because as Reason };
     if (this.#options.rereadFirst === true) {
-      const read = await this.#reread(pass, target, at);
+      const read = await this.#reread(ctx, target, at);
       if (read.kind !== 'next') return read;
       at = read;
     }
     for (let round = 1; round <= ROUNDS; round++) {
-      const result = await this.#round(pass, target, at, round === ROUNDS);
+      const result = await this.#round(ctx, target, at, round === ROUNDS);
       if (result.kind !== 'next') return result;
       at = result;
     }
@@ -120,20 +120,20 @@ export class GuardedDeletes<Reason = unknown> {
   }
 
   async #round<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
     last: boolean,
   ): Promise<Deletion<V> | Next<T, Reason>> {
-    // Checks the deadline again: the estimate of the API server's clock may be newer than `pass.now`.
+    // Checks the deadline again: the estimate of the API server's clock may be newer than `ctx.now`.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
-    let answer: DeleteAnswer<T>;
+    let answer: DeleteResult<T>;
     try {
-      answer = await sendDelete(pass, target, at.object);
+      answer = await sendDelete(ctx, target, at.object);
     } catch (error) {
-      if (mayHaveActed(error) && !isDry(pass, target)) this.#counter.own.addUnanswered(sentOf(target, at));
-      if (isCutOff(error)) return this.#afterCutOff(pass, target, at, error);
+      if (mayHaveActed(error) && !isDry(ctx, target)) this.#counter.own.addUnanswered(sentOf(target, at));
+      if (isCutOff(error)) return this.#afterCutOff(ctx, target, at, error);
       // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
       if (last || !isUnanswered(error)) throw error;
       return at;
@@ -141,14 +141,14 @@ export class GuardedDeletes<Reason = unknown> {
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        return this.#accepted(pass, target, at, answer.kind);
+        return this.#accepted(ctx, target, at, answer.kind);
       case 'gone':
-        return this.#vanished(pass, target, at);
+        return this.#vanished(ctx, target, at);
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         this.#options.metrics.conflicts.inc();
         if (this.#options.onConflict === 'leave') return { kind: 'contended' };
-        return this.#afterConflict(await this.#reread(pass, target, at), at, answer.error);
+        return this.#afterConflict(await this.#reread(ctx, target, at), at, answer.error);
       default:
         return assertNever(answer);
     }
@@ -156,12 +156,12 @@ export class GuardedDeletes<Reason = unknown> {
 
   /** The lease was lost during the DELETE. No second DELETE is sent; a GET shows whether the first one took effect. */
   async #afterCutOff<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
     error: unknown,
   ): Promise<Deletion<V>> {
-    const found = await this.#reread(pass, target, at).catch(() => undefined);
+    const found = await this.#reread(ctx, target, at).catch(() => undefined);
     if (found === undefined || found.kind === 'next') throw error;
     return found;
   }
@@ -183,56 +183,56 @@ export class GuardedDeletes<Reason = unknown> {
 
   /** Reads the current object and decides again. `at`: the last known state. */
   async #reread<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
   ): Promise<Deletion<V> | Next<T, Reason>> {
-    const { kind, client = pass.client } = target;
+    const { kind, client = ctx.client } = target;
     const { read } = this.#options;
     const key = keyOf(at.object);
     const live = await (read === undefined ? client.get(kind, key) : read(client, kind, key));
-    if (live === undefined || uidOf(live) !== uidOf(at.object)) return this.#vanished(pass, target, at);
-    const resolved = this.#resolve(pass, target, at, live);
+    if (live === undefined || uidOf(live) !== uidOf(at.object)) return this.#vanished(ctx, target, at);
+    const resolved = this.#resolve(ctx, target, at, live);
     if (resolved !== undefined) return resolved;
-    const decision = target.decide(live, pass.now);
+    const decision = target.decide(live, ctx.now);
     if (decision.kind === 'keep') return { kind: 'kept', verdict: decision.verdict };
     const { since, because = at.because } = decision;
     return { kind: 'next', object: live, since, because };
   }
 
   #accepted<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
     outcome: 'deleted' | 'terminating',
   ): Deletion<V> {
     const sent = sentOf(target, at);
-    if (!isDry(pass, target)) {
-      const lag = this.#counter.accepted(pass, { sent, outcome }, presenceOf(pass, target));
+    if (!isDry(ctx, target)) {
+      const lag = this.#counter.accepted(ctx, { sent, outcome }, presenceOf(ctx, target));
       return { kind: outcome, lag };
     }
     this.#dryRunReported.add(dryKey(target));
-    return { kind: 'wouldDelete', lag: this.#counter.wouldDelete(pass, sent) };
+    return { kind: 'wouldDelete', lag: this.#counter.wouldDelete(ctx, sent) };
   }
 
   /** The object no longer exists: an unanswered DELETE of this process took effect, or another client deleted it. */
   #vanished<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
   ): Deletion<V> {
-    return this.#resolve(pass, target, at, undefined) ?? { kind: 'gone' };
+    return this.#resolve(ctx, target, at, undefined) ?? { kind: 'gone' };
   }
 
   /** The result of an earlier DELETE without an answer, if it took effect. `at` is the state before `live`. */
   #resolve<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     target: DeletionTarget<T, V, Reason>,
     at: Next<T, Reason>,
     live: T | undefined,
   ): Deletion<V> | undefined {
     for (const seen of [at.object, live]) {
-      const resolved = this.#counter.resolve(pass, idOf(sentOf(target, at)), seen, presenceOf(pass, target));
+      const resolved = this.#counter.resolve(ctx, idOf(sentOf(target, at)), seen, presenceOf(ctx, target));
       // The DELETE of an earlier object with the same name does not concern this one.
       if (resolved !== undefined && uidOf(resolved.sent.object) === uidOf(at.object))
         return { kind: resolved.outcome, lag: resolved.lag };
@@ -241,13 +241,13 @@ export class GuardedDeletes<Reason = unknown> {
   }
 
   #reportContended<T extends KubeObject, V>(
-    pass: Pass,
+    ctx: ReconcileContext,
     { kind, object }: DeletionTarget<T, V, Reason>,
   ): void {
-    if (pass.losses + 1 !== CONTENDED_AFTER) return;
+    if (ctx.losses + 1 !== CONTENDED_AFTER) return;
     this.#options.metrics.contended.inc();
     const note = `changed faster than it could be deleted, ${CONTENDED_AFTER} times in a row; still trying`;
-    pass.event(regarding(kind, object), {
+    ctx.event(regarding(kind, object), {
       type: 'Warning',
       reason: 'DeletionContended',
       action: 'Delete',

@@ -58,11 +58,11 @@ const burst = defineController<ConfigMap>({
   namespace: 'default',
   labelSelector: 'burst=yes',
   concurrency: 4,
-  async reconcile(pass) {
-    const object = pass.cache.get(ConfigMap, pass.key);
+  async reconcile(ctx) {
+    const object = ctx.cache.get(ConfigMap, ctx.key);
     if (object === undefined) return settled();
     const since = instant(0);
-    const deletion = await deletes.delete(pass, {
+    const deletion = await deletes.delete(ctx, {
       kind: ConfigMap,
       object,
       since,

@@ -91,7 +91,7 @@ export class OwnDeletions<Reason = unknown> {
   }
 
   /**
-   * Resolves a DELETE without an answer, given the current object. Pass undefined only if the object is known not to
+   * Resolves a DELETE without an answer, given the current object. ReconcileContext undefined only if the object is known not to
    * exist. Returns each DELETE that took effect once.
    */
   resolve(id: string, seen: KubeObject | undefined): TookEffect<Reason> | undefined {

@@ -6,7 +6,7 @@ import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
-import type { PageAnswer } from '@lapse/kube/client/read';
+import type { PageResult } from '@lapse/kube/client/read';
 import { TransportError } from '@lapse/kube/client/transport';
 import type { Projection, Source } from '@lapse/runtime/source';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ interface Asked {
 }
 
 /** Answers with these pages in order, or throws. A new list starts with the first page. */
-function fakeClient(answer: (asked: Asked, time: number) => PageAnswer<KubeObject>[] | Error) {
+function fakeClient(answer: (asked: Asked, time: number) => PageResult<KubeObject>[] | Error) {
   const asked: Asked[] = [];
   const client = {
     async listPage(kind: Kind, { continue: token, ...options }: Omit<Asked, 'kind'> & { continue?: string }) {
@@ -43,12 +43,12 @@ function fakeClient(answer: (asked: Asked, time: number) => PageAnswer<KubeObjec
   };
   return { client: client as unknown as Client, asked };
 }
-const page = (...items: KubeObject[]): PageAnswer<KubeObject> => ({
+const page = (...items: KubeObject[]): PageResult<KubeObject> => ({
   kind: 'page',
   items,
   resourceVersion: '1',
 });
-const expired: PageAnswer<KubeObject> = {
+const expired: PageResult<KubeObject> = {
   kind: 'expired',
   error: new ApiError(410, 'Expired', 'too old'),
 };

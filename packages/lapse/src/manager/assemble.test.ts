@@ -44,10 +44,10 @@ class Marker implements Family {
       name: 'marker',
       for: ConfigMap,
       rights: [{ group: '', resource: 'configmaps', verbs: ['patch'] }],
-      async reconcile(pass) {
-        const object = pass.cache.get(ConfigMap, pass.key);
+      async reconcile(ctx) {
+        const object = ctx.cache.get(ConfigMap, ctx.key);
         if (object === undefined || object.metadata.labels?.['seen'] !== undefined) return settled();
-        await pass.client.patch(ConfigMap, pass.key, {
+        await ctx.client.patch(ConfigMap, ctx.key, {
           type: 'merge',
           patch: { metadata: { labels: { seen: '1' } } },
         });

@@ -10,6 +10,7 @@ import { type Credentials, type Impersonation, impersonating } from '@lapse/kube
 import { createFlow } from '@lapse/kube/client/flow';
 import { createSkew } from '@lapse/kube/client/skew';
 import type { Transport } from '@lapse/kube/client/transport';
+import { createContextClient } from '@lapse/runtime/contextClient';
 import { LeaseElector } from '@lapse/runtime/election/elector';
 import { leaderOnly } from '@lapse/runtime/election/leaderOnly';
 import { EventSender } from '@lapse/runtime/events/outbox';
@@ -17,7 +18,6 @@ import type { Liveness } from '@lapse/runtime/liveness';
 import { Manager, type ManagerOptions } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { requestMetrics } from '@lapse/runtime/metrics/runtimeMetrics';
-import { createPassClient } from '@lapse/runtime/passClient';
 import type { Family, Parts, Services } from '#controllers/family';
 import { type Budget, createBudget } from '#deletion/budget';
 import type { Subject } from '#deletion/rights';
@@ -49,9 +49,9 @@ export interface AssemblyOptions {
   readonly log: Log;
   /** Unique per process. */
   readonly identity: string;
-  readonly onPass?: NonNullable<ManagerOptions['onPass']>;
+  readonly onReconcile?: NonNullable<ManagerOptions['onReconcile']>;
   /** Options of the manager for `lapse up` and tests with their own clock. */
-  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight' | 'onFirstLook'>;
+  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight' | 'onFirstDeadline'>;
 }
 
 export interface AssembledFamily extends Parts {
@@ -146,7 +146,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     dryRun: general.dryRun,
     ...(elector === undefined ? {} : { elector }),
     ...(wires.liveness === undefined ? {} : { liveness: wires.liveness }),
-    ...(options.onPass === undefined ? {} : { onPass: options.onPass }),
+    ...(options.onReconcile === undefined ? {} : { onReconcile: options.onReconcile }),
     ...options.managing,
   });
   return { manager, registry, services, families, lease };
@@ -207,7 +207,7 @@ function impersonator(
     if (known !== undefined) return known;
     const plain = createClient({ ...options, credentials: impersonating(credentials, who) });
     const made = dryRun
-      ? createPassClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
+      ? createContextClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
       : plain;
     if (clients.size >= MOST_IMPERSONATED) clients.delete(clients.keys().next().value!);
     clients.set(id, made);

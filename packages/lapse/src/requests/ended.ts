@@ -4,7 +4,7 @@
 import { assertNever } from '@lapse/base/assertNever';
 import type { Random } from '@lapse/base/random';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RequestObject } from '#api/storage/request';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
@@ -21,7 +21,7 @@ export interface EndedOptions<T extends RequestObject> {
 
 /** The outcome for a request that has ended or is being deleted; undefined if the controller has to process it. */
 export async function reconcileEnded<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   request: T,
   options: EndedOptions<T>,
 ): Promise<Outcome | undefined> {
@@ -29,31 +29,31 @@ export async function reconcileEnded<T extends RequestObject>(
   const ended = hasEnded(request);
   if (request.metadata.deletionTimestamp !== undefined) return settled();
   if (!ended) return undefined;
-  if (rules.ttl.mode === 'annotation') return reconcileTtl(pass, request, options);
+  if (rules.ttl.mode === 'annotation') return reconcileTtl(ctx, request, options);
   if (request.metadata.annotations?.[rules.annotationKey] !== undefined) return settled();
-  return setTTLAnnotation(pass, rules, request);
+  return setTTLAnnotation(ctx, rules, request);
 }
 
 /** The annotation decides. The controller writes it before the end; if it is missing, a user removed it: keep. */
 async function reconcileTtl<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   request: T,
   { rules, random, deletes }: EndedOptions<T>,
 ): Promise<Outcome> {
-  const expiry = computeRequestTtl(request, rules, pass.now);
+  const expiry = computeRequestTtl(request, rules, ctx.now);
   const recheck = (kept: RequestExpiry): Outcome =>
     kept.kind === 'waiting'
-      ? waitUntil(computeRecheck(kept.until, pass.now, random.next()), 'request ttl')
+      ? waitUntil(computeRecheck(kept.until, ctx.now, random.next()), 'request ttl')
       : settled();
   switch (expiry.kind) {
     case 'none':
       return settled();
     case 'invalid':
-      return markInvalidTtl(pass, rules, request, expiry.message);
+      return markInvalidTtl(ctx, rules, request, expiry.message);
     case 'waiting':
       return recheck(expiry);
     case 'expired': {
-      const decide = (live: T, now: typeof pass.now): Decision<RequestExpiry> => {
+      const decide = (live: T, now: typeof ctx.now): Decision<RequestExpiry> => {
         const verdict = computeRequestTtl(live, rules, now);
         return verdict.kind === 'expired'
           ? { kind: 'delete', since: verdict.since }
@@ -61,7 +61,7 @@ async function reconcileTtl<T extends RequestObject>(
       };
       const { kind } = rules;
       return outcomeOf(
-        await deletes.delete(pass, { kind, object: request, since: expiry.since, decide }),
+        await deletes.delete(ctx, { kind, object: request, since: expiry.since, decide }),
         recheck,
       );
     }

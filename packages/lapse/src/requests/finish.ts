@@ -5,7 +5,7 @@ import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, plus } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { READY, Reason } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
 import { HOLD, type SkewGuard } from '#deletion/skewGuard';
@@ -71,58 +71,58 @@ export interface FinishOptions<T extends RequestObject> {
  * nothing is written while the API server's time is unknown. `endingAt` receives that time, for messages that contain it.
  */
 export async function finishRequest<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   { rules, guard, onEnd }: FinishOptions<T>,
   request: T,
   endingAt: Ending | ((at: Instant) => Ending),
 ): Promise<Outcome> {
   const at = await guard.stamp();
-  if (at === undefined) return waitUntil(plus(pass.now, HOLD), 'held: clock');
+  if (at === undefined) return waitUntil(plus(ctx.now, HOLD), 'held: clock');
   const ending = typeof endingAt === 'function' ? endingAt(at) : endingAt;
   const writeEnd = async (current: T): Promise<Outcome> => {
-    const written = await writeRequest(pass, rules, current, {
+    const written = await writeRequest(ctx, rules, current, {
       subresource: 'status',
       patch: (live) => (hasEnded(live) ? undefined : { status: buildEnd(live, ending, at) }),
     });
     if (written.kind === 'written') {
-      announce(pass, request, ending);
+      announce(ctx, request, ending);
       onEnd?.(ending);
     }
     return outcomeOfWrite(written, (ended) =>
-      rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(pass, rules, ended),
+      rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(ctx, rules, ended),
     );
   };
   // In mode annotation, the annotation is written before the end: if an ended request lacks it, a user removed it.
   if (rules.ttl.mode === 'annotation')
-    return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request, hasEnded), writeEnd);
+    return outcomeOfWrite(await writeTTLAnnotation(ctx, rules, request, hasEnded), writeEnd);
   return writeEnd(request);
 }
 
-function announce(pass: Pass, request: RequestObject, { ready, reason, message }: Ending): void {
+function announce(ctx: ReconcileContext, request: RequestObject, { ready, reason, message }: Ending): void {
   const type = ready ? 'Normal' : 'Warning';
-  if (!pass.dryRun) pass.event(request, { type, reason, action: 'Finish', note: message });
+  if (!ctx.dryRun) ctx.event(request, { type, reason, action: 'Finish', note: message });
   else {
     const note = `would end with Ready=${ready ? 'True' : 'False'} ${reason}: ${message} (dry run)`;
-    pass.event(request, { type, reason: 'WouldFinish', action: 'Finish', note });
+    ctx.event(request, { type, reason: 'WouldFinish', action: 'Finish', note });
   }
 }
 
 /** Sets the TTL that applied when the request ended. Idempotent; never overwrites. */
 export async function setTTLAnnotation<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   rules: RequestRules<T>,
   request: T,
 ): Promise<Outcome> {
-  return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request), () => settled());
+  return outcomeOfWrite(await writeTTLAnnotation(ctx, rules, request), () => settled());
 }
 
 const writeTTLAnnotation = <T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   rules: RequestRules<T>,
   request: T,
   skip: (current: T) => boolean = () => false,
 ): Promise<Written<T>> =>
-  writeRequest(pass, rules, request, {
+  writeRequest(ctx, rules, request, {
     patch: (current) =>
       current.metadata.annotations?.[rules.annotationKey] !== undefined || skip(current)
         ? undefined
@@ -131,12 +131,12 @@ const writeTTLAnnotation = <T extends RequestObject>(
 
 /** Replaces the end of the request by InvalidTTL. No other code rewrites the end of a request. */
 export async function markInvalidTtl<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   rules: RequestRules<T>,
   request: T,
   message: string,
 ): Promise<Outcome> {
-  const written = await writeRequest(pass, rules, request, {
+  const written = await writeRequest(ctx, rules, request, {
     subresource: 'status',
     patch: (current) => {
       if (
@@ -148,7 +148,7 @@ export async function markInvalidTtl<T extends RequestObject>(
       if (current.status?.completionTimestamp === undefined) return undefined;
       const ready = readyOf(current);
       if (ready?.reason === Reason.InvalidTTL && ready.message === message) return undefined;
-      return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, pass.now) };
+      return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, ctx.now) };
     },
   });
   return outcomeOfWrite(written, () => settled());

@@ -3,7 +3,7 @@
 
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { Reason } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
@@ -66,23 +66,23 @@ export interface KeeperReads {
 
 /** Ensures that the keeper exists and that its uid is known. One attempt; conflicts are not retried. */
 export async function ensureKeeper(
-  pass: Pass,
+  ctx: ReconcileContext,
   { direct, of }: KeeperReads,
   wanted: ObjectKeeper,
 ): Promise<Anchor> {
   const key = keyOf(wanted);
-  const cached = pass.cache.get(ObjectKeeper, key);
+  const cached = ctx.cache.get(ObjectKeeper, key);
   if (cached !== undefined) return anchorOn(cached, wanted);
   try {
     // The cache may be stale: a keeper of a deleted request would be deleted at once, and created again.
     const { namespace, name, uid } = wanted.spec!.followObjectRef!;
-    const followed = await direct.get(pass, of, { ...(namespace ? { namespace } : {}), name });
+    const followed = await direct.get(ctx, of, { ...(namespace ? { namespace } : {}), name });
     if (followed?.metadata.uid !== uid) return { kind: 'unknown' };
-    const answer = await pass.client.create(ObjectKeeper, wanted);
+    const answer = await ctx.client.create(ObjectKeeper, wanted);
     if (answer.kind === 'invalid') return failureOf(answer.error, `creating ObjectKeeper ${key.name}`);
-    if (pass.dryRun) return { kind: 'dry' };
+    if (ctx.dryRun) return { kind: 'dry' };
     // The uid must come from a read, not from the response to the create.
-    const live = await direct.get(pass, ObjectKeeper, key);
+    const live = await direct.get(ctx, ObjectKeeper, key);
     return live === undefined ? { kind: 'unknown' } : anchorOn(live, wanted);
   } catch (error) {
     return failureOf(error, `creating ObjectKeeper ${key.name}`);

@@ -5,7 +5,7 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
 import { again, failed, type Outcome } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RequestObject } from '#api/storage/request';
 import type { RequestRules } from './rules.ts';
 
@@ -24,7 +24,7 @@ export type Written<T> =
   | { readonly kind: 'not'; readonly outcome: Outcome };
 
 export async function writeRequest<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   rules: RequestRules<T>,
   request: T,
   change: Change<T>,
@@ -34,7 +34,7 @@ export async function writeRequest<T extends RequestObject>(
   for (let round = 1; round <= ROUNDS; round++) {
     const body = change.patch(current);
     if (body === undefined) return { kind: 'unneeded', request: current };
-    const answer = await pass.client.patch(
+    const answer = await ctx.client.patch(
       rules.kind,
       keyOf(current),
       { type: 'merge', patch: body },
@@ -47,7 +47,7 @@ export async function writeRequest<T extends RequestObject>(
     if (answer.kind === 'missing') return { kind: 'gone' };
     if (answer.kind === 'invalid' || answer.by !== 'changed')
       return { kind: 'not', outcome: failed(answer.error) };
-    const live = await pass.client.get(rules.kind, keyOf(current));
+    const live = await ctx.client.get(rules.kind, keyOf(current));
     if (live === undefined || live.metadata.uid !== uid) return { kind: 'gone' };
     current = live;
   }

@@ -14,7 +14,7 @@ import type { OwnerReference } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { parseScript } from '@lapse/simulation/controllers/script';
 import {
   ANNOTATION_KEEPER_REF,
@@ -29,20 +29,20 @@ export const RESTORE_SCRIPT = 'standin.lapse.dev/restore';
 const NAME = 'external-provisioner';
 const SIZE = '1Gi';
 
-async function reconcile(pass: Pass): Promise<Outcome> {
-  const request = pass.cache.get(VolumeRestoreRequest, pass.key);
+async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
+  const request = ctx.cache.get(VolumeRestoreRequest, ctx.key);
   if (request === undefined || hasEnded(request) || request.metadata.deletionTimestamp !== undefined)
     return settled();
   const script = parseScript(RESTORE_SCRIPT, request.metadata.annotations?.[RESTORE_SCRIPT]);
   if (script.kind === 'never') return settled();
   if (script.kind === 'invalid') return terminal('InvalidScript', script.problem);
   const at = plus(parseTime(request.metadata.creationTimestamp ?? ''), script.after);
-  if (!isDue(at, pass.now)) return waitUntil(at, 'restore');
+  if (!isDue(at, ctx.now)) return waitUntil(at, 'restore');
   switch (script.kind) {
     case 'fail':
-      return refuse(pass, request, script.message);
+      return refuse(ctx, request, script.message);
     case 'succeed':
-      return provision(pass, request);
+      return provision(ctx, request);
     default:
       return assertNever(script);
   }
@@ -54,13 +54,13 @@ const hasEnded = ({ status }: VolumeRestoreRequest): boolean =>
   ) === true;
 
 /** The Event always has the same name, so it is created once. */
-async function refuse(pass: Pass, request: VolumeRestoreRequest, note: string): Promise<Outcome> {
+async function refuse(ctx: ReconcileContext, request: VolumeRestoreRequest, note: string): Promise<Outcome> {
   const { name, namespace, uid } = request.metadata;
-  await pass.client.create(KubeEvent, {
+  await ctx.client.create(KubeEvent, {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name: `${name}.${uid!.slice(0, 8)}`, namespace: namespace! },
-    eventTime: formatMicroTime(pass.now),
+    eventTime: formatMicroTime(ctx.now),
     reportingController: NAME,
     reportingInstance: 'standin',
     action: 'Restore',
@@ -78,19 +78,19 @@ async function refuse(pass: Pass, request: VolumeRestoreRequest, note: string): 
   return settled();
 }
 
-async function provision(pass: Pass, request: VolumeRestoreRequest): Promise<Outcome> {
-  if (!isSourceReady(pass, request)) return waitUntil(plus(pass.now, seconds(1)), 'source');
+async function provision(ctx: ReconcileContext, request: VolumeRestoreRequest): Promise<Outcome> {
+  if (!isSourceReady(ctx, request)) return waitUntil(plus(ctx.now, seconds(1)), 'source');
   const volume = volumeFor(request);
   const claim = claimFor(request, volume.metadata.name!);
-  const answer = await pass.client.create(PersistentVolumeClaim, claim);
+  const answer = await ctx.client.create(PersistentVolumeClaim, claim);
   // Another claim has the name. The controller of the request detects this.
   if (answer.kind !== 'created') return settled();
   const { namespace, name, uid } = answer.object.metadata;
   const claimRef = { apiVersion: 'v1', kind: claim.kind, namespace: namespace!, name: name!, uid: uid! };
-  await pass.client.create(PersistentVolume, { ...volume, spec: { ...volume.spec, claimRef } });
+  await ctx.client.create(PersistentVolume, { ...volume, spec: { ...volume.spec, claimRef } });
   const bound = { status: { phase: 'Bound' } };
   const key = keyOf(answer.object);
-  await pass.client.patch(
+  await ctx.client.patch(
     PersistentVolumeClaim,
     key,
     { type: 'merge', patch: bound },
@@ -99,10 +99,10 @@ async function provision(pass: Pass, request: VolumeRestoreRequest): Promise<Out
   return settled();
 }
 
-function isSourceReady(pass: Pass, { spec }: VolumeRestoreRequest): boolean {
+function isSourceReady(ctx: ReconcileContext, { spec }: VolumeRestoreRequest): boolean {
   const { kind, name = '' } = spec?.sourceRef ?? {};
   if (kind === PersistentVolume.kind) return true;
-  return pass.cache.get(VolumeSnapshotContent, { name })?.status?.readyToUse === true;
+  return ctx.cache.get(VolumeSnapshotContent, { name })?.status?.readyToUse === true;
 }
 
 function volumeFor({ metadata, spec }: VolumeRestoreRequest): PersistentVolume {

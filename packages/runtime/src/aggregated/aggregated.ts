@@ -25,7 +25,7 @@ export interface AggregatedCall extends Omit<ResourceRequest, 'kind'> {
 }
 
 /** An object, or a stream of bytes. Errors are thrown as ApiError. */
-export type AggregatedAnswer =
+export type AggregatedResponse =
   | { readonly object: JsonObject; readonly status?: number }
   | {
       readonly contentType: string;
@@ -44,7 +44,7 @@ export interface AggregatedResource {
   readonly shortNames?: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
-  answer(call: AggregatedCall): Promise<AggregatedAnswer> | AggregatedAnswer;
+  answer(call: AggregatedCall): Promise<AggregatedResponse> | AggregatedResponse;
 }
 
 export interface AggregatedApi {
@@ -66,7 +66,7 @@ const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const isPublic = (path: string): boolean => PUBLIC_PATHS.has(path.split('?')[0]!);
 
 /** Refuses callers other than the front proxy before their request body is read. */
-export const refuseStrangers =
+export const requireFrontProxy =
   (frontProxy: () => FrontProxy) =>
   ({ path }: Pick<HttpRequest, 'path'>, peer: Peer): HttpResponse | undefined =>
     isPublic(path) || authenticate(frontProxy(), peer) !== undefined ? undefined : UNAUTHORIZED;

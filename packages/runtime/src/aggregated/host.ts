@@ -11,7 +11,7 @@ import { type Host, listen } from '../host/listen.ts';
 import { requireSafeResumption } from '../host/resumption.ts';
 import { asError } from '../outcome.ts';
 import { reviewingAuthorizer } from './access.ts';
-import { type AggregatedApi, aggregatedHandler, refuseStrangers } from './aggregated.ts';
+import { type AggregatedApi, aggregatedHandler, requireFrontProxy } from './aggregated.ts';
 import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
 
 export interface AggregatedHostOptions {
@@ -47,7 +47,7 @@ export async function openAggregatedHost(options: AggregatedHostOptions): Promis
     log.warn({ error: asError(error) }, 'an aggregated request was cut off');
   const host = await listen({
     handle,
-    refuse: refuseStrangers(proxy.current),
+    refuse: requireFrontProxy(proxy.current),
     certificate,
     clientAuthority,
     maxInFlight: MAX_IN_FLIGHT,
@@ -76,9 +76,9 @@ async function followFrontProxy({ client, clock, log }: AggregatedHostOptions) {
   async function check(): Promise<void> {
     try {
       const next = await readFrontProxy(client);
-      const isNews = next.authority !== current.authority;
+      const factsChanged = next.authority !== current.authority;
       current = next;
-      if (isNews) for (const listener of listeners) listener();
+      if (factsChanged) for (const listener of listeners) listener();
     } catch (error) {
       log.warn({ error: asError(error) }, 'the authority of the front proxy cannot be read');
     }

@@ -5,7 +5,7 @@ import type { Random } from '@lapse/base/random';
 import { defineKind } from '@lapse/kube/api/kind';
 import { checkDns1123Subdomain } from '@lapse/kube/api/names';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { EventNote, Regarded } from './types.ts';
+import type { EventNote, RegardingObject } from './types.ts';
 
 export interface ObjectReference {
   readonly apiVersion: string;
@@ -56,7 +56,7 @@ export interface EventContext {
   readonly instance: string;
 }
 
-export function buildEvent(regarding: Regarded, event: EventNote, context: EventContext): KubeEvent {
+export function buildEvent(regarding: RegardingObject, event: EventNote, context: EventContext): KubeEvent {
   const { now, controller, instance } = context;
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -85,7 +85,7 @@ function buildName(object: string, { now, random }: EventContext): string {
   return `${legal ? base : 'object'}.${nanos.toString(16)}`;
 }
 
-function referenceTo({ apiVersion, kind, metadata }: Regarded): ObjectReference {
+function referenceTo({ apiVersion, kind, metadata }: RegardingObject): ObjectReference {
   const { name, namespace, uid, resourceVersion } = metadata;
   return {
     apiVersion,

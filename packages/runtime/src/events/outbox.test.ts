@@ -11,7 +11,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Registry } from '../metrics/registry.ts';
 import { KubeEvent } from './build.ts';
 import { EventSender } from './outbox.ts';
-import type { EventNote, Regarded } from './types.ts';
+import type { EventNote, RegardingObject } from './types.ts';
 
 let server: ApiServer | undefined;
 afterEach(async () => {
@@ -63,7 +63,7 @@ async function setup() {
   };
 }
 
-const pod = (name: string): Regarded => ({
+const pod = (name: string): RegardingObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '7' },
@@ -226,7 +226,7 @@ test('the API server accepts every built Event (random texts)', async () => {
       text,
       fc.string({ minLength: 1, maxLength: 300 }),
       async (name, note, reason) => {
-        const regarding: Regarded = {
+        const regarding: RegardingObject = {
           apiVersion: 'v1',
           kind: 'Pod',
           metadata: { name, namespace: 'default', uid: String(said++) },

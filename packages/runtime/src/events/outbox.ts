@@ -13,7 +13,7 @@ import type { Counter, Registry } from '../metrics/registry.ts';
 import { asError } from '../outcome.ts';
 import { buildEvent, KubeEvent } from './build.ts';
 import { EventSeriesTracker, type EventWrite, FINISH_AFTER } from './series.ts';
-import type { EventNote, EventSink, Regarded } from './types.ts';
+import type { EventNote, EventSink, RegardingObject } from './types.ts';
 
 export interface EventOutboxOptions {
   /** Not wrapped in `leaderOnly` or dry run: Events are always written. */
@@ -79,7 +79,7 @@ export class EventSender implements EventOutbox {
     this.#stop.abort();
   }
 
-  #record(regarding: Regarded, note: EventNote, by: string): void {
+  #record(regarding: RegardingObject, note: EventNote, by: string): void {
     if (this.#closed) return;
     const { clock, random, instance, domain = 'lapse.dev' } = this.#options;
     const now = clock.now();

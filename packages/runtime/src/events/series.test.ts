@@ -4,10 +4,10 @@ import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import { describe, expect, test } from 'vitest';
 import { buildEvent } from './build.ts';
 import { EventSeriesTracker, type EventWrite } from './series.ts';
-import type { EventNote, Regarded } from './types.ts';
+import type { EventNote, RegardingObject } from './types.ts';
 
 const MINUTE = 60_000;
-const object = (name: string, uid = name, version = '1'): Regarded => ({
+const object = (name: string, uid = name, version = '1'): RegardingObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace: 'n', uid, resourceVersion: version },
@@ -23,7 +23,7 @@ function setup() {
   const book = new EventSeriesTracker();
   const random = seededRandom(1);
   const at = (time: number): Instant => plus(VIRTUAL_START, millis(time));
-  const say = (regarding: Regarded, what: EventNote, time: number, controller = 'lapse.dev/c') =>
+  const say = (regarding: RegardingObject, what: EventNote, time: number, controller = 'lapse.dev/c') =>
     book.observe(
       buildEvent(regarding, what, { now: at(time), random, controller, instance: 'i' }),
       at(time),
@@ -77,7 +77,7 @@ describe('EventSeriesTracker: repeated Events', () => {
     expect([s.sweep(6 * MINUTE), s.book.size]).toEqual([[], 0]);
   });
 
-  test.each<[string, Regarded, EventNote, string]>([
+  test.each<[string, RegardingObject, EventNote, string]>([
     ['counts the same Event with another note', object('a'), note('Held', 'y'), 'count a 2'],
     [
       'counts the same Event for another version of the object',

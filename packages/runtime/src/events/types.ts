@@ -2,7 +2,7 @@
 
 import type { KubeObject } from '@lapse/kube/api/object';
 
-export type Regarded = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
+export type RegardingObject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 export interface EventNote {
   readonly type: 'Normal' | 'Warning';
@@ -13,10 +13,10 @@ export interface EventNote {
   /** Human-readable; truncated to 1,024 bytes. */
   readonly note: string;
   /** Another object that is involved. */
-  readonly related?: Regarded;
+  readonly related?: RegardingObject;
 }
 
 export interface EventSink {
   /** `by` is the reporting controller. Never blocks, never throws. */
-  record(regarding: Regarded, event: EventNote, by: string): void;
+  record(regarding: RegardingObject, event: EventNote, by: string): void;
 }

@@ -1,13 +1,13 @@
 // Admission functions and the AdmissionReview v1 encoding. The same function serves a real API server through the webhook
 // host and the embedded API server in process.
 
-import type { AdmissionAnswer, AdmissionRequest } from '@lapse/kube/api/admission';
+import type { AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import { buildJsonPatch } from './jsonPatch.ts';
 
-export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
+export type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
 
 /** The body is not a valid AdmissionReview. */
 export class ReviewError extends Error {}
@@ -83,7 +83,7 @@ function objectOrNull(json: Json | undefined, name: string): KubeObject | null {
 }
 
 /** Builds the AdmissionReview response to a request. */
-export function buildReview(request: AdmissionRequest, answer: AdmissionAnswer): JsonObject {
+export function buildReview(request: AdmissionRequest, answer: AdmissionResponse): JsonObject {
   const warnings =
     answer.warnings === undefined || answer.warnings.length === 0 ? {} : { warnings: [...answer.warnings] };
   const response = answer.allowed
@@ -103,7 +103,7 @@ function patchOf({ object }: AdmissionRequest, next: KubeObject | undefined): ob
   return { patchType: 'JSONPatch', patch: Buffer.from(writeJson(operations)).toString('base64') };
 }
 
-function statusOf(answer: Extract<AdmissionAnswer, { allowed: false }>): object {
+function statusOf(answer: Extract<AdmissionResponse, { allowed: false }>): object {
   const { message, code = 403, reason = 'Forbidden', details } = answer;
   return { status: 'Failure', message, reason, code, ...(details === undefined ? {} : { details }) };
 }

@@ -174,9 +174,9 @@ async function openSecret(options: PathSecretOptions, hosts?: readonly string[])
       const next = await obtain(options, hosts, isInjected ? (starting ? 'start' : 'rotate') : 'keep');
       // Injects the new CA before its certificate is served.
       isInjected = await inject(next);
-      const isNews = next.certificate?.leaf.cert !== stored.certificate?.leaf.cert;
+      const factsChanged = next.certificate?.leaf.cert !== stored.certificate?.leaf.cert;
       stored = next;
-      if (isNews && next.certificate !== undefined)
+      if (factsChanged && next.certificate !== undefined)
         for (const listener of listeners) listener(next.certificate);
       return isInjected;
     } catch (error) {

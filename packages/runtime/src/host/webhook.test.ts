@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { Registry } from '../metrics/registry.ts';
 import { buildJsonPatch } from './jsonPatch.ts';
 import type { Peer } from './peer.ts';
-import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from './review.ts';
+import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from './review.ts';
 import { reviewPath as pathOf } from './reviewPaths.ts';
 import { type Callers, webhookHandler } from './webhook.ts';
 
@@ -45,7 +45,7 @@ const peer: Peer = { verified: false, headers: () => [], headerNames: () => [] }
 const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
 
 function setup(
-  reviewFunction: (request: AdmissionRequest) => Promise<AdmissionAnswer> | AdmissionAnswer,
+  reviewFunction: (request: AdmissionRequest) => Promise<AdmissionResponse> | AdmissionResponse,
   phase: AdmissionFunction['phase'] = 'validating',
 ) {
   const clock = new VirtualClock();

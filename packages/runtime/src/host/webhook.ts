@@ -13,9 +13,9 @@ import type { Registry } from '../metrics/registry.ts';
 import { asError } from '../outcome.ts';
 import type { Peer } from './peer.ts';
 import {
-  type AdmissionAnswer,
   type AdmissionFunction,
   type AdmissionRequest,
+  type AdmissionResponse,
   buildReview,
   parseReview,
   ReviewError,
@@ -132,7 +132,7 @@ async function review(options: WebhookOptions, { fn, request, total }: Reviewing
   }
 }
 
-async function runReview(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionAnswer> {
+async function runReview(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionResponse> {
   const { group, resource } = request.resource;
   const plain = group === '' ? resource : `${resource}.${group}`;
   const target = request.subResource === undefined ? plain : `${plain}/${request.subResource}`;

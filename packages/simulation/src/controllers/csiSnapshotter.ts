@@ -7,7 +7,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { patchStatus } from './patchStatus.ts';
 import { parseScript } from './script.ts';
 
@@ -17,27 +17,27 @@ const SIZE = 1024 ** 3;
 const nanosOf = (at: Instant): number => at * 1_000_000;
 
 /** Its own annotation, otherwise that of its class, because controllers that create contents do not set the annotation. */
-function scriptOf(content: VolumeSnapshotContent, pass: Pass): string | undefined {
+function scriptOf(content: VolumeSnapshotContent, ctx: ReconcileContext): string | undefined {
   const own = content.metadata.annotations?.[SNAPSHOT_SCRIPT];
   const className = content.spec?.volumeSnapshotClassName;
   if (own !== undefined || className === undefined) return own;
-  return pass.cache.get(VolumeSnapshotClass, { name: className })?.metadata.annotations?.[SNAPSHOT_SCRIPT];
+  return ctx.cache.get(VolumeSnapshotClass, { name: className })?.metadata.annotations?.[SNAPSHOT_SCRIPT];
 }
 
-async function reconcile(pass: Pass): Promise<Outcome> {
-  const content = pass.cache.get(VolumeSnapshotContent, pass.key);
+async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
+  const content = ctx.cache.get(VolumeSnapshotContent, ctx.key);
   if (
     content === undefined ||
     content.status !== undefined ||
     content.metadata.deletionTimestamp !== undefined
   )
     return settled();
-  const script = parseScript(SNAPSHOT_SCRIPT, scriptOf(content, pass));
+  const script = parseScript(SNAPSHOT_SCRIPT, scriptOf(content, ctx));
   const created = parseTime(content.metadata.creationTimestamp ?? '');
   const write = (after: Millis, status: object): Outcome | Promise<Outcome> => {
     const at = plus(created, after);
-    return isDue(at, pass.now)
-      ? patchStatus(pass, VolumeSnapshotContent, keyOf(content), { of: content, status })
+    return isDue(at, ctx.now)
+      ? patchStatus(ctx, VolumeSnapshotContent, keyOf(content), { of: content, status })
       : waitUntil(at, 'snapshot');
   };
   switch (script.kind) {
@@ -48,12 +48,12 @@ async function reconcile(pass: Pass): Promise<Outcome> {
     case 'fail':
       return write(script.after, {
         readyToUse: false,
-        error: { message: script.message, time: formatTime(pass.now) },
+        error: { message: script.message, time: formatTime(ctx.now) },
       });
     case 'succeed':
       return write(script.after, {
         readyToUse: true,
-        creationTime: nanosOf(pass.now),
+        creationTime: nanosOf(ctx.now),
         restoreSize: SIZE,
         snapshotHandle: `standin-${content.metadata.uid}`,
       });

@@ -5,10 +5,10 @@ import { assertNever } from '@lapse/base/assertNever';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { again, type Outcome, settled, terminal } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 
 export async function patchStatus<T extends KubeObject>(
-  { client }: Pass,
+  { client }: ReconcileContext,
   kind: Kind<T>,
   key: ObjectKey,
   { of, status }: { of: T; status: object },

@@ -5,7 +5,7 @@ import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { patchStatus } from './patchStatus.ts';
 
 export type StatusStep<Status extends object = object> =
@@ -25,10 +25,10 @@ export interface StatusSteps<T extends KubeObject> {
 
 export const takeSteps =
   <T extends KubeObject>({ kind, compute, invalid, waitsFor }: StatusSteps<T>) =>
-  async (pass: Pass): Promise<Outcome> => {
-    const object = pass.cache.get(kind, pass.key);
+  async (ctx: ReconcileContext): Promise<Outcome> => {
+    const object = ctx.cache.get(kind, ctx.key);
     if (object === undefined) return settled();
-    const step = compute(object, pass.now);
+    const step = compute(object, ctx.now);
     switch (step.kind) {
       case 'nothing':
         return settled();
@@ -37,7 +37,7 @@ export const takeSteps =
       case 'wait':
         return waitUntil(step.until, waitsFor);
       case 'write':
-        return patchStatus(pass, kind, keyOf(object), { of: object, status: step.status });
+        return patchStatus(ctx, kind, keyOf(object), { of: object, status: step.status });
       default:
         return assertNever(step);
     }

@@ -7,7 +7,7 @@
 import { notFound } from '@lapse/kube/api/errors';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
-import type { AggregatedAnswer, AggregatedApi, AggregatedCall } from '@lapse/runtime/aggregated/aggregated';
+import type { AggregatedApi, AggregatedCall, AggregatedResponse } from '@lapse/runtime/aggregated/aggregated';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { CheckpointError, type ReadOptions, readCheckpoint, type VerifiedChunk } from '#checkpoint/read';
 import { fetchFrom } from './fetch.ts';
@@ -50,7 +50,7 @@ export function manifestsApi(options: ReadApiOptions): AggregatedApi {
 async function answerManifests(
   { client, ...options }: ReadApiOptions,
   { name = '', signal }: AggregatedCall,
-): Promise<AggregatedAnswer> {
+): Promise<AggregatedResponse> {
   const checkpoint = await client.get(ManifestCheckpoint, { name });
   if (checkpoint === undefined) throw notFound({ group: READ_GROUP, plural: 'manifestcheckpoints' }, name);
   const chunks = readCheckpoint(checkpoint, fetchFrom(client), options);

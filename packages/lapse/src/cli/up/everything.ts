@@ -21,7 +21,7 @@ import { keyText } from '@lapse/runtime/interner';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { waitUntil } from '@lapse/runtime/outcome';
-import type { PassRecord } from '@lapse/runtime/worker';
+import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Actor } from '@lapse/simulation/history';
 import { settle } from '@lapse/simulation/idle';
 import { lasting } from '@lapse/simulation/lasting';
@@ -101,19 +101,19 @@ export class Everything {
     const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
     const now = () => clock.now();
     const narrator = new Narrator(timeline, now, (controller) => whose.kindOf(controller), 'every wait');
-    const onPass = (record: PassRecord & { readonly controller: string }) => {
+    const onReconcile = (record: ReconcileRecord & { readonly controller: string }) => {
       this.#passes++;
-      this.#tally.pass(record);
+      this.#tally.reconcile(record);
       const about = whose.told(record.controller, record.key);
       // The timeline shows a controller without a kind by its name.
       const told = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
-      const tell = () => narrator.pass({ ...record, ...told, at: now() });
+      const tell = () => narrator.reconcile({ ...record, ...told, at: now() });
       if (isOverAtOnce(record, now(), blink)) timeline.without('waiting', tell);
       else tell();
     };
     // The deadline of an object that was not reconciled yet is its TTL.
-    const onFirstLook = ({ at, ...whose }: FirstLook) =>
-      onPass({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
+    const onFirstDeadline = ({ at, ...whose }: FirstLook) =>
+      onReconcile({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
     this.#admin = client(handle, 'lapse');
     this.#follower = new Follower({
       client: this.#admin,
@@ -140,8 +140,8 @@ export class Everything {
       selected,
       wires,
       identity: 'lapse-up',
-      onPass,
-      managing: { ...watching, onFirstLook },
+      onReconcile,
+      managing: { ...watching, onFirstDeadline },
     });
     const bystanders = { clock, random, log: log.with({ standin: true }), registry: new Registry() };
     const hands = client(seen('stand-in'), 'stand-ins');
@@ -217,5 +217,5 @@ export class Everything {
   }
 }
 
-const isOverAtOnce = ({ outcome }: PassRecord, now: Instant, blink: Millis): boolean =>
+const isOverAtOnce = ({ outcome }: ReconcileRecord, now: Instant, blink: Millis): boolean =>
   outcome.kind === 'waitUntil' && minus(outcome.at, now) < blink;

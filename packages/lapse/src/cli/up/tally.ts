@@ -3,7 +3,7 @@
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
 import { keyText, parseKeyText } from '@lapse/runtime/interner';
-import type { PassRecord } from '@lapse/runtime/worker';
+import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import { lengthText } from '@lapse/simulation/timeline';
@@ -92,7 +92,7 @@ export class Tally {
     this.#start = options.clock.now();
   }
 
-  pass({ controller, key, outcome }: PassRecord & { readonly controller: string }): void {
+  reconcile({ controller, key, outcome }: ReconcileRecord & { readonly controller: string }): void {
     const counters = this.#counters(controller);
     const id = idOf(controller, key);
     if (outcome.kind === 'waitUntil') {

@@ -252,11 +252,11 @@ test('the tally counts a deletion once and shows the next one', () => {
   tally.change({ ...base, before: object(), by: 'user' });
   const pass = { now: clock.now(), reason: '', took: millis(0), controller: 'c' };
   const waits = (key: string, at: number) =>
-    tally.pass({ ...pass, key, outcome: { kind: 'waitUntil', at: instant(at), why: 'ttl' } });
+    tally.reconcile({ ...pass, key, outcome: { kind: 'waitUntil', at: instant(at), why: 'ttl' } });
   waits('late', 2000);
   waits('soon', 1000);
   waits('settled', 500);
-  tally.pass({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
+  tally.reconcile({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
   expect(tally.text((at) => String(at))).toBe(
     'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                   1 ended',
   );
@@ -267,7 +267,7 @@ test('a wait that only leads to another evaluation is not shown as next', () => 
   const tally = new Tally({ clock });
   const pass = { now: clock.now(), reason: '', took: millis(0) };
   const looks = (controller: string) =>
-    tally.pass({
+    tally.reconcile({
       ...pass,
       controller,
       key: 'a',

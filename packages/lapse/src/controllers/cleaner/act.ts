@@ -36,14 +36,14 @@ const CLOCK_UNKNOWN =
 /** The conditions are true for the cached objects. Checks them against the API server before a decision is made. */
 export async function act(acting: Act): Promise<Outcome> {
   const { reporter, meaning, gathered, actor } = acting;
-  const { pass, context, cleaner } = reporter;
+  const { ctx, context, cleaner } = reporter;
   const clock = await context.guard.check();
   if (clock.kind !== 'good') return reporter.unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
   // The API server's clock may have been unknown when the reconcile began. In that case TTL and conditions were
   // evaluated too early.
-  if (!isDue(pass.now, context.guard.now())) return waitUntil(pass.now, 'clock ahead');
+  if (!isDue(ctx.now, context.guard.now())) return waitUntil(ctx.now, 'clock ahead');
   const { resolved } = gathered;
-  const decision = await decide({ pass, context, cleaner, meaning, resolved, actor });
+  const decision = await decide({ ctx, context, cleaner, meaning, resolved, actor });
   switch (decision.kind) {
     case 'not':
       return notNow(acting, decision);
@@ -67,7 +67,7 @@ function notNow(
   return reporter.until(until, reason, key, { reason, message });
 }
 
-const isDry = ({ reporter, meaning }: Act): boolean => meaning.dryRun || reporter.pass.dryRun;
+const isDry = ({ reporter, meaning }: Act): boolean => meaning.dryRun || reporter.ctx.dryRun;
 
 /** A release may be installed although Lapse cannot read its records. */
 const releaseNote = ({ meaning: { release } }: Act): string =>
@@ -77,21 +77,21 @@ const releaseNote = ({ meaning: { release } }: Act): string =>
 
 async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Outcome> {
   if (isDry(acting)) return wouldDelete(acting, 'nothing but the Cleaner', decision);
-  const { pass, context, cleaner, generation } = acting.reporter;
-  const deletion = await context.expirer.expire(pass, {
+  const { ctx, context, cleaner, generation } = acting.reporter;
+  const deletion = await context.expirer.expire(ctx, {
     kind: Cleaner,
     object: cleaner,
-    since: pass.now,
+    since: ctx.now,
     because: 'cleaner',
     decide: ({ metadata }) =>
       metadata.generation === generation && metadata.deletionTimestamp === undefined
-        ? { kind: 'delete', since: pass.now }
+        ? { kind: 'delete', since: ctx.now }
         : { kind: 'keep', verdict: undefined },
     propagation: 'Background',
   });
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
     const note = `everything that was to be deleted is gone already; the Cleaner is deleted too${releaseNote(acting)}`;
-    pass.event(cleaner, { type: 'Normal', reason: 'NothingToDelete', action: 'Delete', note });
+    ctx.event(cleaner, { type: 'Normal', reason: 'NothingToDelete', action: 'Delete', note });
   }
   return outcomeOf(deletion, () => again('changed while deciding'));
 }
@@ -101,9 +101,9 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   const { record, found, conditionResult } = decision;
   const what = describeDecision(record);
   if (isDry(acting)) return wouldDelete(acting, what, decision);
-  const { pass, context, cleaner } = acting.reporter;
+  const { ctx, context, cleaner } = acting.reporter;
   const signed = await context.records.sign(cleaner, record);
-  const written = await writeStatus(pass, cleaner, {
+  const written = await writeStatus(ctx, cleaner, {
     reason: 'Deleting',
     message: `deleting ${what}`,
     shown: shownOf(found),
@@ -113,10 +113,10 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   if (written.kind === 'lost') return again('changed while deciding');
   context.metrics.decisions.inc();
   const note = `all conditions are true: deleting ${what}`;
-  pass.event(cleaner, { type: 'Normal', reason: 'Deleting', action: 'Delete', note });
-  context.memos.delete(memoKey(pass.key));
-  watchNothing(pass, context);
-  return new Deletion(pass, context, written.cleaner, signed).carryOut(acting.actor);
+  ctx.event(cleaner, { type: 'Normal', reason: 'Deleting', action: 'Delete', note });
+  context.memos.delete(memoKey(ctx.key));
+  watchNothing(ctx, context);
+  return new Deletion(ctx, context, written.cleaner, signed).carryOut(acting.actor);
 }
 
 function wouldDelete(
@@ -124,10 +124,10 @@ function wouldDelete(
   what: string,
   { found, conditionResult }: { readonly found: readonly Found[]; readonly conditionResult: ConditionResult },
 ): Promise<Outcome> {
-  const { pass, cleaner } = reporter;
+  const { ctx, cleaner } = reporter;
   const message = `all conditions are true: would delete ${what} (dry run)`;
   if (readyOf(cleaner)?.message !== message)
-    pass.event(cleaner, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note: message });
+    ctx.event(cleaner, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note: message });
   const report: Report = {
     reason: 'DryRun',
     message,

@@ -5,7 +5,7 @@ import { denyInvalid } from '@lapse/kube/api/admission';
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
-import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/runtime/host/review';
+import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { Cleaner } from '#api/cleaner';
 import {
   authorAdmission,
@@ -91,7 +91,7 @@ async function reviewKinds(
   meaning: Meaning,
   request: AdmissionRequest,
   options: AdmissionOptions,
-): Promise<AdmissionAnswer> {
+): Promise<AdmissionResponse> {
   const disabled = computeDisabled(meaning, request, options);
   if (disabled !== undefined) return deny(cleaner, [disabled]);
   const all = await options.client.discovery.all();
@@ -181,5 +181,5 @@ async function selfWarnings(
   return lackOf(missing).map(({ message, hint }) => `${message}: ${hint}`);
 }
 
-const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>
+const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionResponse =>
   denyInvalid(Cleaner, cleaner, errors);

@@ -46,7 +46,7 @@ export function cleanerController(options: CleanerControllerOptions): Controller
     projection: cleanerProjection,
     facts: cleanerFacts,
     // After a restart, a Cleaner whose status reports its deadline is added to the timers without a reconcile.
-    firstLook: waitOf,
+    firstDeadline: waitOf,
     dynamic: { to: (object, source) => context.interests.concerned(object, source) },
     rights: [
       ...RIGHTS,

@@ -3,7 +3,7 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
 import type { Need } from '#deletion/rights';
 import { type Acting, authorOf } from './actor.ts';
@@ -34,7 +34,7 @@ export type Decision =
     };
 
 export interface Deciding {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly context: Context;
   readonly cleaner: Cleaner;
   readonly meaning: Meaning;
@@ -50,14 +50,14 @@ const not = (reason: Reason, message: string, until?: Instant): Decision => ({
 });
 
 export function authorizedClientOf(
-  deciding: Pick<Deciding, 'pass' | 'context' | 'cleaner' | 'actor'>,
+  deciding: Pick<Deciding, 'ctx' | 'context' | 'cleaner' | 'actor'>,
 ): AuthorizedClient {
-  const { pass, context, cleaner, actor } = deciding;
+  const { ctx, context, cleaner, actor } = deciding;
   const { namespace = '' } = cleaner.metadata;
   return {
     client: actor.client,
     namespace,
-    signal: pass.signal,
+    signal: ctx.signal,
     refusalToList: (kind) => context.actors.refusalToList(actor, kind, namespace),
   };
 }
@@ -67,8 +67,8 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   if (forbidden !== undefined) return forbidden;
   const found = await readTargets(deciding);
   if (!Array.isArray(found)) return found;
-  const { meaning, pass, cleaner } = deciding;
-  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), pass.now);
+  const { meaning, ctx, cleaner } = deciding;
+  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), ctx.now);
   if (conditionResult.result !== 'true') return { kind: 'notTrue', conditionResult, found };
   const release = await readRelease(deciding, found);
   if (release.kind === 'not') return release;
@@ -84,7 +84,7 @@ export async function decide(deciding: Deciding): Promise<Decision> {
       `${count} deletions are more than the ${MOST_DELETIONS} that one decision may lead to`,
     );
   if (count === 0) return { kind: 'nothing', found, conditionResult };
-  return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, conditionResult };
+  return { kind: 'delete', record: buildRecord(cleaner, parts, ctx.now), found, conditionResult };
 }
 
 /** The account or author in the record. */
@@ -143,7 +143,7 @@ type ReleaseRead =
   | Extract<Decision, { kind: 'not' }>;
 
 async function readRelease(deciding: Deciding, found: readonly Found[]): Promise<ReleaseRead> {
-  const { meaning, cleaner, pass } = deciding;
+  const { meaning, cleaner, ctx } = deciding;
   const name = meaning.release;
   if (name === undefined) return { kind: 'absent' };
   const authorized = authorizedClientOf(deciding);
@@ -154,7 +154,7 @@ async function readRelease(deciding: Deciding, found: readonly Found[]): Promise
     return not('BudgetExceeded', `the release ${name} has too many revisions`) as ReleaseRead;
   const self = cleaner.metadata.name ?? '';
   const release = { name, namespace: authorized.namespace };
-  const plan = await planRelease(read.value, release, self, pass.now);
+  const plan = await planRelease(read.value, release, self, ctx.now);
   switch (plan.kind) {
     case 'absent': {
       const unrecorded = await findUnrecorded(release, found, listWith(authorized));

@@ -14,7 +14,7 @@ import {
 } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner';
 import { outcomeOf } from '#deletion/deletion';
 import { objectId } from '#deletion/ownDeletions';
@@ -49,15 +49,15 @@ function targetsOf(cleaner: Cleaner): readonly Target[] {
 }
 
 export class Deletion {
-  readonly #pass: Pass;
+  readonly #ctx: ReconcileContext;
   readonly #context: Context;
   readonly #progress: Progress;
   #actor: Acting | undefined;
 
-  constructor(pass: Pass, context: Context, cleaner: Cleaner, record: DeletionRecord) {
-    this.#pass = pass;
+  constructor(ctx: ReconcileContext, context: Context, cleaner: Cleaner, record: DeletionRecord) {
+    this.#ctx = ctx;
     this.#context = context;
-    this.#progress = new Progress(pass, context, cleaner, record);
+    this.#progress = new Progress(ctx, context, cleaner, record);
   }
 
   get #cleaner(): Cleaner {
@@ -71,13 +71,13 @@ export class Deletion {
   /** Continues with a record found in status. Checks first that Lapse wrote it and that the actor has the rights. */
   async resume(): Promise<Outcome> {
     const { actors, records } = this.#context;
-    if (this.#pass.dryRun) return waitUntil(plus(this.#pass.now, DEFAULT_RETRY), 'dry run');
+    if (this.#ctx.dryRun) return waitUntil(plus(this.#ctx.now, DEFAULT_RETRY), 'dry run');
     if (!(await records.isAuthentic(this.#cleaner, this.#record))) return this.#discardForged();
     if (!isBelievable(this.#record, this.#cleaner, actors.accountOf(this.#cleaner)))
       return this.#discard('impossible', 'this Cleaner cannot have led to it');
     const clockCheck = await this.#context.guard.check();
     if (clockCheck.kind !== 'good')
-      return new Reporter(this.#pass, this.#context, this.#cleaner).unavailable(
+      return new Reporter(this.#ctx, this.#context, this.#cleaner).unavailable(
         'ClockUnknown',
         CLOCK_UNKNOWN,
         HOLD,
@@ -87,10 +87,10 @@ export class Deletion {
     if (authorOf(actor) !== this.#record.author)
       return this.#discard('author changed', 'the Cleaner has another author now');
     this.#actor = actor;
-    const outdated = computeOutdated(this.#record, this.#cleaner, this.#pass.now);
+    const outdated = computeOutdated(this.#record, this.#cleaner, this.#ctx.now);
     if (outdated !== undefined && !(await this.#progress.hasBegun(this.#authorized(actor))))
       return this.#discard('outdated', outdated);
-    const refusal = await actors.refusalOfRecord(actor, this.#record, this.#pass.key.namespace ?? '');
+    const refusal = await actors.refusalOfRecord(actor, this.#record, this.#ctx.key.namespace ?? '');
     return refusal === undefined ? this.carryOut(actor) : this.#stuck('Forbidden', refusal);
   }
 
@@ -109,7 +109,7 @@ export class Deletion {
   /** The message repeats nothing from the record: Lapse did not write it. */
   #discardForged(): Promise<Outcome> {
     const { uid } = this.#cleaner.metadata;
-    this.#pass.log.warn({ uid }, 'discarded a deletion record that is not authenticated');
+    this.#ctx.log.warn({ uid }, 'discarded a deletion record that is not authenticated');
     const note =
       'status.deletion was discarded without deleting anything: Lapse did not write it, or its author key was replaced; check who may patch cleaners/status';
     return this.#giveUp('unauthenticated', 'Warning', note);
@@ -117,19 +117,19 @@ export class Deletion {
 
   async #giveUp(because: DiscardedBecause, type: 'Normal' | 'Warning', note: string): Promise<Outcome> {
     this.#context.metrics.discarded(because);
-    this.#pass.event(this.#cleaner, { type, reason: 'DecisionDiscarded', action: 'Delete', note });
-    await writeStatus(this.#pass, this.#cleaner, { reason: 'WaitingForConditions', message: note });
+    this.#ctx.event(this.#cleaner, { type, reason: 'DecisionDiscarded', action: 'Delete', note });
+    await writeStatus(this.#ctx, this.#cleaner, { reason: 'WaitingForConditions', message: note });
     return again('decision given up');
   }
 
   #authorized(actor: Acting): DeletingClient {
-    const pass = this.#pass;
+    const ctx = this.#ctx;
     const { expirer } = this.#context;
     const since = parseTime(this.#record.evaluatedAt);
     return {
-      ...authorizedClientOf({ pass, context: this.#context, cleaner: this.#cleaner, actor }),
+      ...authorizedClientOf({ ctx, context: this.#context, cleaner: this.#cleaner, actor }),
       expire: (kind, object, because) =>
-        expirer.expireRecorded(pass, {
+        expirer.expireRecorded(ctx, {
           kind,
           object,
           since,
@@ -137,7 +137,7 @@ export class Deletion {
           propagation: 'Background',
           client: actor.client,
         }),
-      observe: (kind, key, object) => expirer.observe(pass, { id: objectId(kind, key), kind, object }),
+      observe: (kind, key, object) => expirer.observe(ctx, { id: objectId(kind, key), kind, object }),
     };
   }
 
@@ -173,12 +173,12 @@ export class Deletion {
   }
 
   #heldUntil(uid: string): Instant | undefined {
-    const claim = this.#context.budget?.claim(uid, this.#pass.now);
+    const claim = this.#context.budget?.claim(uid, this.#ctx.now);
     return claim?.kind === 'wait' ? claim.until : undefined;
   }
 
   #here(name: string): ObjectKey {
-    const { namespace = '' } = this.#pass.key;
+    const { namespace = '' } = this.#ctx.key;
     return { namespace, name };
   }
 
@@ -186,7 +186,7 @@ export class Deletion {
     const { helm } = this.#record;
     if (helm === undefined) return undefined;
     const result = await uninstallRecorded(helm, {
-      pass: this.#pass,
+      ctx: this.#ctx,
       context: this.#context,
       progress: this.#progress,
       actor,
@@ -200,7 +200,7 @@ export class Deletion {
   async #afterUninstall(release: string, result: Uninstalled): Promise<Outcome | undefined> {
     switch (result.kind) {
       case 'done':
-        announceUninstalled(this.#pass, this.#progress, release, result);
+        announceUninstalled(this.#ctx, this.#progress, release, result);
         return undefined;
       case 'busy':
         return this.#stuck(
@@ -227,9 +227,9 @@ export class Deletion {
   async #giveRelease(release: string, why: string): Promise<Outcome | undefined> {
     const message = `the release ${release} was left: ${why}`;
     if (isLastDecision(this.#record, targetsOf(this.#cleaner))) return this.#goWithoutRelease(message);
-    const until = plus(this.#pass.now, retryOf(this.#cleaner));
+    const until = plus(this.#ctx.now, retryOf(this.#cleaner));
     const report: Report = { reason: 'HelmUninstallFailed', message, next: until };
-    const written = await writeStatus(this.#pass, this.#cleaner, report);
+    const written = await writeStatus(this.#ctx, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'release changed');
   }
 
@@ -239,7 +239,7 @@ export class Deletion {
    */
   async #goWithoutRelease(message: string): Promise<Outcome | undefined> {
     const note = `${message}; what the conditions look at is deleted, so the Cleaner goes without it`;
-    this.#pass.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
+    this.#ctx.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
     const { helm: _helm, ...rest } = this.#record;
     return (await this.#progress.note(rest)) === 'stop' ? again('changed while deleting') : undefined;
   }
@@ -249,7 +249,7 @@ export class Deletion {
    * may be false again by the time the problem is fixed.
    */
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
-    const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
+    const until = at ?? plus(this.#ctx.now, retryOf(this.#cleaner));
     const report: Report = (await this.#progress.hasBegun(this.#actor && this.#authorized(this.#actor)))
       ? {
           ...this.#progress.kept(),
@@ -259,17 +259,17 @@ export class Deletion {
           deletion: await this.#progress.signedStart(),
         }
       : { reason, message, next: until };
-    const written = await writeStatus(this.#pass, this.#cleaner, report);
+    const written = await writeStatus(this.#ctx, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');
   }
 
   #hold(until: Instant, why: string): Outcome {
     const { uid = '', generation = 1 } = this.#cleaner.metadata;
-    this.#context.holds.set(memoKey(this.#pass.key), {
+    this.#context.holds.set(memoKey(this.#ctx.key), {
       uid,
       generation,
       until,
-      wait: minus(until, this.#pass.now),
+      wait: minus(until, this.#ctx.now),
       why,
     });
     return waitUntil(until, why);
@@ -282,7 +282,7 @@ export class Deletion {
   async #deleteSelf(): Promise<Outcome> {
     const { evaluatedAt } = this.#record;
     const since = parseTime(evaluatedAt);
-    const deletion = await this.#context.expirer.expire(this.#pass, {
+    const deletion = await this.#context.expirer.expire(this.#ctx, {
       kind: Cleaner,
       object: this.#cleaner,
       since,

@@ -2,7 +2,7 @@
 // evaluation is possible yet.
 
 import type { Discovery } from '@lapse/kube/client/discovery';
-import type { DynamicView, Pass } from '@lapse/runtime/pass';
+import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Cleaner } from '#api/cleaner';
 import { type AuthorizedClient, tell } from './authorizedClient.ts';
 import type { Context } from './context.ts';
@@ -44,18 +44,18 @@ export type Gathering =
     };
 
 export async function gather(
-  pass: Pass,
+  ctx: ReconcileContext,
   context: Context,
   cleaner: Cleaner,
   meaning: Meaning,
 ): Promise<Gathering> {
   const { discovery } = context.client;
   let kinds = await resolveKinds(discovery, meaning.targets);
-  let watching = watch(pass, context, cleaner, kinds);
-  if (isNewsOfDefinitions(context, watching, kinds, pass.now)) {
+  let watching = watch(ctx, context, cleaner, kinds);
+  if (isNewsOfDefinitions(context, watching, kinds, ctx.now)) {
     discovery.invalidate();
     kinds = await resolveKinds(discovery, meaning.targets);
-    watching = watch(pass, context, cleaner, kinds);
+    watching = watch(ctx, context, cleaner, kinds);
   }
   const generation = cleaner.metadata.generation ?? 1;
   const [refused] = kinds.refused.filter(({ target }) => isDecisive(target));
@@ -66,13 +66,12 @@ export async function gather(
     ...kinds.unserved.filter((target) => target.included),
     ...goneKinds(kinds, watching.views),
   ];
-  if (unserved.length > 0)
-    return describeUnserved(unserved, generation, isFresh(context, unserved, pass.now));
+  if (unserved.length > 0) return describeUnserved(unserved, generation, isFresh(context, unserved, ctx.now));
   const included = kinds.resolved.filter(({ target }) => target.included);
   const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
   const unsynced = views.filter(({ view }) => !isForbidden(view) && !view.status.synced);
   if (unsynced.length > 0) return describeUnsynced(unsynced);
-  return gatherFrom(views, { pass, context, generation, resolved: kinds.resolved });
+  return gatherFrom(views, { ctx, context, generation, resolved: kinds.resolved });
 }
 
 /** A kind that is not found may exist if discovery of its group is stale or failed. */
@@ -118,7 +117,7 @@ function describeUnserved(targets: readonly Target[], generation: number, soon: 
 }
 
 interface Looking {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly context: Context;
   readonly generation: number;
   readonly resolved: readonly Resolved[];
@@ -126,9 +125,9 @@ interface Looking {
 
 function gatherFrom(
   views: readonly { readonly resolved: Resolved; readonly view: DynamicView }[],
-  { pass, context, generation, resolved }: Looking,
+  { ctx, context, generation, resolved }: Looking,
 ): Gathering {
-  const namespace = pass.key.namespace ?? '';
+  const namespace = ctx.key.namespace ?? '';
   const cached: Found[] = [];
   for (const { resolved: one, view } of views.filter((each) => !isForbidden(each.view)))
     cached.push(fromCache(one, view, namespace, Math.max(0, MOST_BOUND - boundCount(cached))));

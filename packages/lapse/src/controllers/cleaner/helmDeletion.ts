@@ -3,7 +3,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RecordedRelease } from '#api/cleaner';
 import type { Acting } from './actor.ts';
 import type { AuthorizedClient, DeletingClient } from './authorizedClient.ts';
@@ -13,7 +13,7 @@ import { createHookRunner } from './hooks.ts';
 import type { Progress } from './progress.ts';
 
 export interface Uninstalling {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly context: Context;
   readonly progress: Progress;
   readonly actor: Acting;
@@ -23,14 +23,14 @@ export interface Uninstalling {
 }
 
 export function uninstallRecorded(record: RecordedRelease, uninstalling: Uninstalling): Promise<Uninstalled> {
-  const { pass, context, progress, actor, authorized, heldUntil } = uninstalling;
+  const { ctx, context, progress, actor, authorized, heldUntil } = uninstalling;
   const { options, client, actors } = context;
   return uninstall({
     authorized,
     discovery: client.discovery,
     record,
-    self: pass.key.name,
-    now: pass.now,
+    self: ctx.key.name,
+    now: ctx.now,
     purgeIncomplete: options.helmPurgeIncomplete,
     isWanted: () => progress.isWanted(),
     refusalTo: (verb, kind, key) => actors.refusalTo(actor, verb, kind, key),
@@ -51,13 +51,13 @@ async function begin(
   return (await progress.noteStart()) === 'stop' ? 'stop' : 'begun';
 }
 
-function hookRunner({ pass, context, progress, actor, authorized }: Uninstalling) {
+function hookRunner({ ctx, context, progress, actor, authorized }: Uninstalling) {
   const { options, client, actors } = context;
   const { namespace } = authorized;
   return createHookRunner({
     authorized,
     discovery: client.discovery,
-    now: pass.now,
+    now: ctx.now,
     enabled: options.helmHooks === 'run',
     timeout: options.helmHookTimeout,
     refusalTo: (verb, kind, name) => actors.refusalTo(actor, verb, kind, { namespace, name }),
@@ -94,7 +94,7 @@ export function describeIncomplete(
 
 /** Emits an Event, once per decision and process. */
 export function announceUninstalled(
-  pass: Pass,
+  ctx: ReconcileContext,
   progress: Progress,
   release: string,
   { gone, kept, left }: Extract<Uninstalled, { kind: 'done' }>,
@@ -106,5 +106,5 @@ export function announceUninstalled(
   const stays = [...left, ...kept.map((name) => `${name} (keep)`)];
   const note = `the release ${release} was uninstalled${count}${stays.length === 0 ? '' : `; left in place: ${describeList(stays)}`}`;
   const type = left.length === 0 ? 'Normal' : 'Warning';
-  pass.event(progress.cleaner, { type, reason: 'HelmReleaseUninstalled', action: 'Delete', note });
+  ctx.event(progress.cleaner, { type, reason: 'HelmReleaseUninstalled', action: 'Delete', note });
 }

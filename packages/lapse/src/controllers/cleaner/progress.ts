@@ -1,7 +1,7 @@
 // The progress of a recorded decision: what has been done, and writing it to status.
 
 import { formatTime } from '@lapse/base/instant';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type DeletionRecord } from '#api/cleaner';
 import type { AuthorizedClient } from './authorizedClient.ts';
 import { hasBegun } from './begun.ts';
@@ -11,15 +11,15 @@ import { memoKey } from './reporter.ts';
 import { type Report, writeStatus } from './status.ts';
 
 export class Progress {
-  readonly #pass: Pass;
+  readonly #ctx: ReconcileContext;
   readonly #context: Context;
   cleaner: Cleaner;
   record: DeletionRecord;
   /** The Cleaner changed or was deleted while progress was written. */
   lost = false;
 
-  constructor(pass: Pass, context: Context, cleaner: Cleaner, record: DeletionRecord) {
-    this.#pass = pass;
+  constructor(ctx: ReconcileContext, context: Context, cleaner: Cleaner, record: DeletionRecord) {
+    this.#ctx = ctx;
     this.#context = context;
     this.cleaner = cleaner;
     this.record = record;
@@ -27,14 +27,14 @@ export class Progress {
 
   /** Deleting a Cleaner also stops its deletions, as soon as the cache shows it. */
   isWanted(): boolean {
-    const known = this.#pass.cache.get(Cleaner, this.#pass.key)?.metadata;
+    const known = this.#ctx.cache.get(Cleaner, this.#ctx.key)?.metadata;
     return known?.uid === this.cleaner.metadata.uid && known?.deletionTimestamp === undefined;
   }
 
   /** What this process has done for this decision. */
   done(): Done {
     const { evaluatedAt } = this.record;
-    const key = memoKey(this.#pass.key);
+    const key = memoKey(this.#ctx.key);
     const known = this.#context.done.get(key);
     if (known?.evaluatedAt === evaluatedAt) return known;
     const begun = { evaluatedAt, uids: new Set<string>(), told: false };
@@ -50,7 +50,7 @@ export class Progress {
 
   /** The record after the first deletion. */
   started(): DeletionRecord {
-    return { startedAt: formatTime(this.#pass.now), ...this.record };
+    return { startedAt: formatTime(this.#ctx.now), ...this.record };
   }
 
   /** `started()` with its HMAC, as written to status. */
@@ -61,7 +61,7 @@ export class Progress {
   /** `stop`: the Cleaner changed or was deleted, so this record is no longer current. */
   async note(unsigned: DeletionRecord): Promise<'go on' | 'stop'> {
     const record = await this.#context.records.sign(this.cleaner, unsigned);
-    const written = await writeStatus(this.#pass, this.cleaner, this.#deleting(record));
+    const written = await writeStatus(this.#ctx, this.cleaner, this.#deleting(record));
     if (written.kind === 'lost') {
       this.lost = true;
       return 'stop';

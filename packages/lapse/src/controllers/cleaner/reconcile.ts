@@ -7,7 +7,7 @@ import { nextTurn } from '@lapse/base/turn';
 import { ApiError } from '@lapse/kube/api/status';
 import { TransportError } from '@lapse/kube/client/transport';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner } from '#api/cleaner';
 import { act } from './act.ts';
 import type { Acting } from './actor.ts';
@@ -46,33 +46,33 @@ const SOON: Millis = seconds(6);
 
 export const createReconcile =
   (context: Context) =>
-  (pass: Pass): Promise<Outcome> | Outcome => {
-    const cached = pass.cache.get(Cleaner, pass.key);
+  (ctx: ReconcileContext): Promise<Outcome> | Outcome => {
+    const cached = ctx.cache.get(Cleaner, ctx.key);
     const until = waitOf(cached);
-    if (until === undefined) return reconcileWhole(pass, context, cached);
-    if (isDue(until, pass.now)) return reconcileDue(pass, context);
-    watchNothing(pass, context);
+    if (until === undefined) return reconcileWhole(ctx, context, cached);
+    if (isDue(until, ctx.now)) return reconcileDue(ctx, context);
+    watchNothing(ctx, context);
     return waitUntil(until, 'ttl');
   };
 
 /** The cache has only the deadline. The object is read from the API server, as it may have changed. */
-const reconcileDue = async (pass: Pass, context: Context): Promise<Outcome> =>
-  reconcileWhole(pass, context, await pass.client.get(Cleaner, pass.key));
+const reconcileDue = async (ctx: ReconcileContext, context: Context): Promise<Outcome> =>
+  reconcileWhole(ctx, context, await ctx.client.get(Cleaner, ctx.key));
 
 function reconcileWhole(
-  pass: Pass,
+  ctx: ReconcileContext,
   context: Context,
   cleaner: Cleaner | undefined,
 ): Promise<Outcome> | Outcome {
   // A deleted Cleaner, whether by a user or as the last step, deletes nothing else.
   if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
-    context.memos.delete(memoKey(pass.key));
-    context.holds.delete(memoKey(pass.key));
-    context.done.delete(memoKey(pass.key));
-    watchNothing(pass, context);
+    context.memos.delete(memoKey(ctx.key));
+    context.holds.delete(memoKey(ctx.key));
+    context.done.delete(memoKey(ctx.key));
+    watchNothing(ctx, context);
     return settled();
   }
-  const reporter = new Reporter(pass, context, cleaner);
+  const reporter = new Reporter(ctx, context, cleaner);
   return reporter.held() ?? visibly(reporter, () => look(reporter));
 }
 
@@ -86,59 +86,59 @@ async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promis
     return await work();
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof TransportError;
-    if (!isAnswer || reporter.pass.failures < QUIET_FAILURES) throw error;
-    reporter.pass.log.warn({ error: error.message }, 'cannot go on');
+    if (!isAnswer || reporter.ctx.failures < QUIET_FAILURES) throw error;
+    reporter.ctx.log.warn({ error: error.message }, 'cannot go on');
     return reporter.unavailable('Unavailable', `the API server cannot be used: ${tell(error)}`, RETRY);
   }
 }
 
 function look(reporter: Reporter): Promise<Outcome> {
-  const { pass, context, cleaner } = reporter;
+  const { ctx, context, cleaner } = reporter;
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
-    watchNothing(pass, context);
-    return new Deletion(pass, context, cleaner, record).resume();
+    watchNothing(ctx, context);
+    return new Deletion(ctx, context, cleaner, record).resume();
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid')
     return invalid(reporter, understood.problems.map((one) => `${one.field}: ${one.message}`).join('; '));
-  const gate = computeGate(cleaner, understood.meaning.ttl, pass.now);
+  const gate = computeGate(cleaner, understood.meaning.ttl, ctx.now);
   if (gate.kind === 'open') return evaluateTargets(reporter, understood.meaning);
   return notExpired(reporter, gate.until);
 }
 
 function invalid(reporter: Reporter, message: string): Promise<Outcome> {
-  watchNothing(reporter.pass, reporter.context);
+  watchNothing(reporter.ctx, reporter.context);
   return reporter.report({ reason: 'InvalidSpec', message }, settled());
 }
 
 function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
-  watchNothing(reporter.pass, reporter.context);
+  watchNothing(reporter.ctx, reporter.context);
   const message = 'nothing is looked at before the TTL is over';
   return reporter.report({ reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
 }
 
 async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
-  const { pass, context, cleaner } = reporter;
+  const { ctx, context, cleaner } = reporter;
   const actor = await context.actors.of(cleaner);
   if (actor.kind === 'noActor') {
-    watchNothing(pass, context);
+    watchNothing(ctx, context);
     return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
       reason: actor.reason,
       message: actor.why,
     });
   }
-  const gathered = await gather(pass, context, cleaner, meaning);
+  const gathered = await gather(ctx, context, cleaner, meaning);
   switch (gathered.kind) {
     case 'refused':
       return invalid(reporter, gathered.why);
     case 'unsynced':
       // A source that becomes synced, or fails, also triggers a reconcile.
-      if (gathered.why === undefined) return waitUntil(plus(pass.now, RETRY), 'unsynced');
+      if (gathered.why === undefined) return waitUntil(plus(ctx.now, RETRY), 'unsynced');
       return reporter.unavailable('Unavailable', gathered.why, RETRY);
     case 'unserved':
       return reporter.until(
-        plus(pass.now, gathered.soon ? SOON : periodOf(meaning)),
+        plus(ctx.now, gathered.soon ? SOON : periodOf(meaning)),
         'KindNotServed',
         gathered.key,
         { reason: 'KindNotServed', message: gathered.why },
@@ -150,7 +150,7 @@ async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Ou
         reporter,
         meaning,
         actor,
-        gathered: await gathered.complete(authorizedClientOf({ pass, context, cleaner, actor })),
+        gathered: await gathered.complete(authorizedClientOf({ ctx, context, cleaner, actor })),
       });
     }
     default:
@@ -176,7 +176,7 @@ async function judge(judging: Judging): Promise<Outcome> {
   const missing = missingOf(found);
   if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), await show(judging));
   if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, await show(judging));
-  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
+  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), reporter.ctx.now);
   const notTrue = (untrue: ConditionResult, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
   reporter.context.metrics.evaluated(conditionResult.result);
   return conditionResult.result === 'true' ? act({ ...judging, notTrue }) : notTrue(conditionResult, found);
@@ -184,7 +184,7 @@ async function judge(judging: Judging): Promise<Outcome> {
 
 /** Returns why the actor may not read what the conditions need, or undefined. */
 function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | undefined> {
-  const namespace = reporter.pass.key.namespace ?? '';
+  const namespace = reporter.ctx.key.namespace ?? '';
   const needs = gathered.resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
   return reporter.context.actors.refusal(actor, needs, false);
 }
@@ -198,11 +198,11 @@ const show = async (judging: Judging): Promise<Shown> =>
  * shown.
  */
 async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
-  const { pass, cleaner, context } = reporter;
-  const namespace = pass.key.namespace ?? '';
+  const { ctx, cleaner, context } = reporter;
+  const namespace = ctx.key.namespace ?? '';
   const read = async (one: Resolved): Promise<Found[]> => {
     if (!(await context.actors.maySee(actor, one.target, one.kind, namespace))) return [];
-    const found = await fromServer(authorizedClientOf({ pass, context, cleaner, actor }), one, false);
+    const found = await fromServer(authorizedClientOf({ ctx, context, cleaner, actor }), one, false);
     return found.kind === 'read' ? [found.value] : [];
   };
   const others = gathered.resolved.filter(({ target }) => !target.included);
@@ -237,7 +237,7 @@ async function lookAgain(
 }
 
 async function findNextEvaluation(
-  { pass, context, cleaner }: Reporter,
+  { ctx, context, cleaner }: Reporter,
   meaning: Meaning,
   found: readonly Found[],
   searchable: boolean,
@@ -246,7 +246,7 @@ async function findNextEvaluation(
   const monotonic = meaning.monotonic && searchable;
   // A search may take long. Yield to other work first.
   if (monotonic) await nextTurn();
-  const next = computeNextLook(meaning.conditions, bindingsOf(found), pass.now, {
+  const next = computeNextLook(meaning.conditions, bindingsOf(found), ctx.now, {
     period: periodOf(meaning),
     monotonic,
     ...(maxSleep === undefined ? {} : { maxSleep }),
@@ -255,7 +255,7 @@ async function findNextEvaluation(
   if (next.why === 'not monotonic') {
     const note =
       'the conditions become true and false again: retry.monotonic does not hold, retry.period is used';
-    pass.event(cleaner, { type: 'Warning', reason: 'NotMonotonic', action: 'Evaluate', note });
+    ctx.event(cleaner, { type: 'Warning', reason: 'NotMonotonic', action: 'Evaluate', note });
   }
   return next;
 }

@@ -3,7 +3,7 @@
 import { formatTime, type Instant } from '@lapse/base/instant';
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
 import type { Shown } from './snapshot.ts';
 
@@ -91,20 +91,20 @@ export type Written =
   | { readonly kind: 'lost' };
 
 /** At most one write, with the resourceVersion that was read. */
-export async function writeStatus(pass: Pass, cleaner: Cleaner, report: Report): Promise<Written> {
-  const status = buildStatus(cleaner, report, pass.now);
+export async function writeStatus(ctx: ReconcileContext, cleaner: Cleaner, report: Report): Promise<Written> {
+  const status = buildStatus(cleaner, report, ctx.now);
   const current = cleaner.status ?? {};
   if (equal(plain(current), plain(status))) return { kind: 'written', cleaner };
   const patch = Object.fromEntries(FIELDS.map((field) => [field, replacing(current[field], status[field])]));
-  const answer = await pass.client.patch(
+  const answer = await ctx.client.patch(
     Cleaner,
-    pass.key,
+    ctx.key,
     { type: 'merge', patch: { status: patch } },
     { subresource: 'status', ...premise(cleaner) },
   );
   switch (answer.kind) {
     case 'patched':
-      announce(pass, cleaner, report);
+      announce(ctx, cleaner, report);
       return { kind: 'written', cleaner: answer.object };
     case 'conflict':
     case 'missing':
@@ -137,7 +137,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Emits a warning Event when a problem begins, not at every evaluation. */
-function announce(pass: Pass, cleaner: Cleaner, { reason, message }: Report): void {
+function announce(ctx: ReconcileContext, cleaner: Cleaner, { reason, message }: Report): void {
   if (REASONS[reason] === 'True' || readyOf(cleaner)?.reason === reason) return;
-  pass.event(cleaner, { type: 'Warning', reason, action: 'Evaluate', note: message });
+  ctx.event(cleaner, { type: 'Warning', reason, action: 'Evaluate', note: message });
 }

@@ -6,7 +6,7 @@ import { metadataOf } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
-import type { DynamicView, Pass } from '@lapse/runtime/pass';
+import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import type { Cleaner } from '#api/cleaner';
 import {
@@ -66,20 +66,20 @@ export interface Watching {
 }
 
 /** Declares the watches of the Cleaner and the objects that trigger it. */
-export function watch(pass: Pass, context: Context, cleaner: Cleaner, kinds: Kinds): Watching {
+export function watch(ctx: ReconcileContext, context: Context, cleaner: Cleaner, kinds: Kinds): Watching {
   const namespace = cleaner.metadata.namespace ?? '';
   const included = kinds.resolved.filter(({ target }) => target.included);
   const groups = new Set(
     kinds.unserved.filter((target) => target.included).map(({ reference }) => reference.apiGroup ?? ''),
   );
   groups.delete('');
-  context.interests.set(pass.key, [
+  context.interests.set(ctx.key, [
     ...included.map((resolved) => interestOf(resolved, namespace)),
     ...[...groups].map(interestInGroup),
   ]);
   const sources = uniqueSources(included, namespace, context.options.bindSecretData);
   const wanted = [...sources.values(), ...(groups.size === 0 ? [] : [{ kind: Definitions } as Source])];
-  const views = pass.dynamic.declare(wanted);
+  const views = ctx.dynamic.declare(wanted);
   const definitions = groups.size === 0 ? undefined : views.at(-1);
   const byKind = new Map([...sources.keys()].map((kind, i): [ServedKind, DynamicView] => [kind, views[i]!]));
   const viewOf = (kind: ServedKind) => byKind.get(sameKind([...sources.keys()], kind)!)!;
@@ -90,9 +90,9 @@ export function watch(pass: Pass, context: Context, cleaner: Cleaner, kinds: Kin
 }
 
 /** Removes all watches of the Cleaner. */
-export function watchNothing(pass: Pass, context: Context): void {
-  context.interests.set(pass.key, []);
-  pass.dynamic.declare([]);
+export function watchNothing(ctx: ReconcileContext, context: Context): void {
+  context.interests.set(ctx.key, []);
+  ctx.dynamic.declare([]);
 }
 
 const sameKind = (kinds: readonly ServedKind[], { group, version, resource }: ServedKind) =>

@@ -7,7 +7,7 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { KindQuery } from '@lapse/kube/client/discovery';
-import type { AdmissionAnswer, AdmissionRequest } from '@lapse/runtime/host/review';
+import type { AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { AuthorSeal } from '#deletion/rightsAuthor';
@@ -152,7 +152,7 @@ describe('the author', () => {
   const write = async (object: KubeObject, more: object = {}, operation: 'CREATE' | 'UPDATE' = 'CREATE') => {
     const answer = (await captureAuthor(options()).review(
       made(operation, object, more),
-    )) as AdmissionAnswer & { object?: KubeObject };
+    )) as AdmissionResponse & { object?: KubeObject };
     return answer.object as ManifestCaptureRequest;
   };
   const who = async ({ metadata, ...rest }: ManifestCaptureRequest) => {

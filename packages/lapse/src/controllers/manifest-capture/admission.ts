@@ -3,7 +3,7 @@
 
 import { denyInvalid } from '@lapse/kube/api/admission';
 import { forbidden } from '@lapse/kube/api/fieldErrors';
-import type { AdmissionAnswer, AdmissionFunction } from '@lapse/runtime/host/review';
+import type { AdmissionFunction, AdmissionResponse } from '@lapse/runtime/host/review';
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import {
   authorAdmission,
@@ -58,5 +58,5 @@ export const captureRules = ({ client, policy, seal }: AdmissionOptions): Admiss
   },
 });
 
-const deny = (request: ManifestCaptureRequest, message: string): AdmissionAnswer =>
+const deny = (request: ManifestCaptureRequest, message: string): AdmissionResponse =>
   denyInvalid(ManifestCaptureRequest, request, [forbidden('spec.targets', message)]);

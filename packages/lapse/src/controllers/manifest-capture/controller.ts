@@ -59,6 +59,6 @@ export function manifestCaptureController(
       right(ManifestCheckpointContentChunk, 'get', 'create'),
       ...(policy.authorization === 'Webhook' ? [right(REVIEWS, 'create')] : []),
     ],
-    reconcile: (pass) => reconcileManifests(pass, options),
+    reconcile: (ctx) => reconcileManifests(ctx, options),
   });
 }

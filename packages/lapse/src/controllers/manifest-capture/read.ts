@@ -28,10 +28,10 @@ export async function* readManifests(
   yield* inOrder(targets, READS, (target) => getTarget(work, target));
 }
 
-async function getTarget({ pass, options }: Work, target: Target): Promise<Read | Failure> {
+async function getTarget({ ctx, options }: Work, target: Target): Promise<Read | Failure> {
   const what = describeIdentity(target);
   try {
-    const found = await options.targets.get(target.served, target.key, { signal: pass.signal });
+    const found = await options.targets.get(target.served, target.key, { signal: ctx.signal });
     if (found === undefined) return failure(Reason.NotFound, `${what} does not exist`);
     return { kind: 'read', manifest: computeManifest(found, options.policy) };
   } catch (error) {

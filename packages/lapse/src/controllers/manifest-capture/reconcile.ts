@@ -4,7 +4,7 @@
 import { type Instant, millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import { type Outcome, settled } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { Reason } from '#api/storage/conditions';
@@ -30,12 +30,12 @@ import { findTargets, type Target } from './targets.ts';
 import { anchor, refusal, type Stop, type Work } from './work.ts';
 import { ChunkWriter, type Stored } from './writer.ts';
 
-export async function reconcileManifests(pass: Pass, options: ManifestOptions): Promise<Outcome> {
-  const request = pass.cache.get(ManifestCaptureRequest, pass.key);
+export async function reconcileManifests(ctx: ReconcileContext, options: ManifestOptions): Promise<Outcome> {
+  const request = ctx.cache.get(ManifestCaptureRequest, ctx.key);
   if (request === undefined) return settled();
-  const ended = await reconcileEnded(pass, request, options);
+  const ended = await reconcileEnded(ctx, request, options);
   if (ended !== undefined) return ended;
-  const work: Work = { pass, request, options, started: options.clock.elapsed() };
+  const work: Work = { ctx, request, options, started: options.clock.elapsed() };
   const before = await getCheckpoint(work);
   if (isFailure(before)) return end(work, before);
   if (before === undefined) return capture(work, undefined);
@@ -135,9 +135,9 @@ async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why:
 }
 
 /** The reconcile argument with the current time, because a capture takes long. */
-function afterwards({ pass, options, started }: Work): Pass {
+function afterwards({ ctx, options, started }: Work): ReconcileContext {
   const took = Math.max(0, Math.floor(options.clock.elapsed() - started));
-  return { ...pass, now: plus(pass.now, millis(took)) };
+  return { ...ctx, now: plus(ctx.now, millis(took)) };
 }
 
 const end = (work: Work, why: Failure): Promise<Outcome> => finish(work, endedBy(why));
@@ -156,11 +156,11 @@ async function patchCheckpoint(
   ending: Ending,
   chunks: Stored['chunks'],
 ): Promise<Failure | undefined> {
-  const { pass, options } = work;
+  const { ctx, options } = work;
   const { name, uid } = checkpoint.metadata;
   const status = buildCheckpointEnd(chunks, ending, afterwards(work).now);
   try {
-    const answer = await pass.client.patch(
+    const answer = await ctx.client.patch(
       ManifestCheckpoint,
       keyOf(checkpoint),
       { type: 'merge', patch: { status } },
@@ -172,7 +172,7 @@ async function patchCheckpoint(
         Reason.Failed,
         `the status of ManifestCheckpoint ${name} was refused: ${answer.error.message}`,
       );
-    const live = await options.direct.get(pass, ManifestCheckpoint, keyOf(checkpoint));
+    const live = await options.direct.get(ctx, ManifestCheckpoint, keyOf(checkpoint));
     if (live?.metadata.uid === uid) throw answer.error;
     return interrupted(`ManifestCheckpoint ${name} was deleted while it was written`);
   } catch (error) {

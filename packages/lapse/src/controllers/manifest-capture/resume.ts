@@ -13,13 +13,13 @@ import { refusal, type Work } from './work.ts';
 import type { Stored } from './writer.ts';
 
 export async function getCheckpoint({
-  pass,
+  ctx,
   request,
   options,
 }: Work): Promise<ManifestCheckpoint | Failure | undefined> {
   const name = checkpointName(request.metadata.uid!);
   try {
-    return await options.direct.get(pass, ManifestCheckpoint, { name });
+    return await options.direct.get(ctx, ManifestCheckpoint, { name });
   } catch (error) {
     return refusal(error, `reading ManifestCheckpoint ${name}`);
   }
@@ -83,11 +83,11 @@ function readStored(
 }
 
 async function getChunk(
-  { pass, options }: Work,
+  { ctx, options }: Work,
   name: string,
 ): Promise<ManifestCheckpointContentChunk | Failure | undefined> {
   try {
-    return await options.direct.get(pass, ManifestCheckpointContentChunk, { name });
+    return await options.direct.get(ctx, ManifestCheckpointContentChunk, { name });
   } catch (error) {
     return refusal(error, `reading chunk ${name}`);
   }

@@ -4,7 +4,7 @@ import { assertNever } from '@lapse/base/assertNever';
 import { type Millis, plus, seconds } from '@lapse/base/instant';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { Reason } from '#api/storage/conditions';
 import { buildKeeper, ensureKeeper } from '#requests/keeper';
@@ -13,7 +13,7 @@ import { type Failure, failureOf } from '#requests/refusal';
 import type { ManifestOptions } from './policy.ts';
 
 export interface Work {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly request: ManifestCaptureRequest;
   readonly options: ManifestOptions;
   /** On the monotonic clock. */
@@ -31,29 +31,29 @@ const BARRIER = seconds(1);
 
 /** Ensures that the keeper exists. Its uid is needed for everything else. */
 export async function anchor({
-  pass,
+  ctx,
   request,
   options,
 }: Work): Promise<{ readonly kind: 'anchored'; readonly owner: OwnerReference } | Failure | Stop> {
   const wanted = buildKeeper(keeperName('mcr', request.metadata.uid!), request, options.policy.retention);
-  const found = await ensureKeeper(pass, { direct: options.direct, of: options.rules.kind }, wanted);
+  const found = await ensureKeeper(ctx, { direct: options.direct, of: options.rules.kind }, wanted);
   switch (found.kind) {
     case 'anchored':
     case 'failure':
       return found;
     case 'unknown':
-      return stop(waitUntil(plus(pass.now, BARRIER), 'keeper uid'));
+      return stop(waitUntil(plus(ctx.now, BARRIER), 'keeper uid'));
     case 'dry':
-      return stop(wouldCapture(pass, request));
+      return stop(wouldCapture(ctx, request));
     default:
       return assertNever(found);
   }
 }
 
 /** A dry run ends here: without a keeper there is no owner. The request stays pending. */
-function wouldCapture(pass: Pass, request: ManifestCaptureRequest): Outcome {
+function wouldCapture(ctx: ReconcileContext, request: ManifestCaptureRequest): Outcome {
   const note = `would capture ${request.spec?.targets?.length ?? 0} targets (dry run)`;
-  pass.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
+  ctx.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
   return settled();
 }
 

@@ -72,18 +72,18 @@ export class ChunkWriter {
 
   async #ensureCheckpoint(): Promise<Failure | Stop | undefined> {
     if (this.#checkpoint !== undefined) return undefined;
-    const { pass, request, options } = this.#work;
+    const { ctx, request, options } = this.#work;
     const anchored = await anchor(this.#work);
     if (anchored.kind !== 'anchored') return anchored;
     const wanted = buildCheckpoint(request, anchored.owner, this.#captureId);
     const name = wanted.metadata.name!;
     try {
-      const answer = await pass.client.create(ManifestCheckpoint, wanted);
+      const answer = await ctx.client.create(ManifestCheckpoint, wanted);
       if (answer.kind === 'created') this.#checkpoint = answer.object;
       else if (answer.kind === 'invalid')
         return failure(Reason.Failed, `ManifestCheckpoint ${name} was refused: ${answer.error.message}`);
       else {
-        const live = await options.direct.get(pass, ManifestCheckpoint, keyOf(wanted));
+        const live = await options.direct.get(ctx, ManifestCheckpoint, keyOf(wanted));
         if (live === undefined) throw answer.error;
         const problem = checkpointProblem(live, request, anchored.owner);
         // The checkpoint belongs to this request and did not exist a moment ago: another process writes it. The next
@@ -99,12 +99,12 @@ export class ChunkWriter {
 
   /** One create. The stored chunk is compared with what was sent. An existing identical chunk is a success. */
   async #createChunk(index: number, chunk: EncodedChunk): Promise<Failure | undefined> {
-    const { pass, options } = this.#work;
+    const { ctx, options } = this.#work;
     const checkpoint = this.#checkpoint!;
     const wanted = buildChunk(checkpoint, index, chunk);
     const name = wanted.metadata.name!;
     try {
-      const answer = await pass.client.create(ManifestCheckpointContentChunk, wanted);
+      const answer = await ctx.client.create(ManifestCheckpointContentChunk, wanted);
       if (answer.kind === 'created') {
         const isSame =
           answer.object.spec?.data === chunk.data && answer.object.spec.checksum === chunk.checksum;
@@ -112,7 +112,7 @@ export class ChunkWriter {
       }
       if (answer.kind === 'invalid')
         return failure(Reason.Failed, `chunk ${name} was refused: ${answer.error.message}`);
-      const live = await options.direct.get(pass, ManifestCheckpointContentChunk, keyOf(wanted));
+      const live = await options.direct.get(ctx, ManifestCheckpointContentChunk, keyOf(wanted));
       if (live === undefined) throw answer.error;
       const problem = chunkProblem(live, checkpoint, index, chunk);
       if (problem !== undefined) options.metrics.conflicts.inc();

@@ -64,6 +64,6 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
       { group: CustomResourceDefinition.group, resource: 'customresourcedefinitions', verbs: ['get'] },
       ...followedResources(follow).map(rightToFollow),
     ],
-    reconcile: (pass) => reconcileKeeper(pass, options),
+    reconcile: (ctx) => reconcileKeeper(ctx, options),
   });
 }

@@ -7,7 +7,7 @@ import type { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import type { DynamicView, Pass } from '@lapse/runtime/pass';
+import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
 import type { Followed, Rule } from './compute.ts';
@@ -31,20 +31,20 @@ export interface LookupOptions {
 }
 
 export async function lookup(
-  pass: Pass,
+  ctx: ReconcileContext,
   rule: FollowRule,
   keeper: ObjectKeeper,
   options: LookupOptions,
 ): Promise<Found> {
   const { ref } = rule;
-  const served = await findKind(pass, rule);
+  const served = await findKind(ctx, rule);
   if (served === undefined) {
-    pass.dynamic.declare([]);
+    ctx.dynamic.declare([]);
     const message = `${ref.apiVersion} ${ref.kind} is not served`;
     return { followed: unclear(KeeperReason.KindNotServed, message), blind: true };
   }
   if (served.namespaced && ref.namespace === '') {
-    pass.dynamic.declare([]);
+    ctx.dynamic.declare([]);
     const message = `${ref.kind} is namespaced; set spec.followObjectRef.namespace`;
     return { followed: unclear(KeeperReason.LookupRefused, message), blind: true };
   }
@@ -52,20 +52,23 @@ export async function lookup(
   const key: ObjectKey = served.namespaced
     ? { namespace: ref.namespace, name: ref.name }
     : { name: ref.name };
-  const view = watch(pass, kind, key, options);
+  const view = watch(ctx, kind, key, options);
   const blind = view === undefined || view.status.problem !== undefined;
-  const question: Question = { pass, kind, key, rule, keeper };
+  const question: Question = { ctx, kind, key, rule, keeper };
   const seen = view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid;
   const followed = seen ? EXISTS : await confirm(question, options.definitions);
   // Only used to recognize a new CRD later; without it the creation times are compared.
   if (followed.kind === 'exists' && isDefined(kind))
-    await options.definitions.note(pass.client, definitionOf(kind)).catch(() => {});
+    await options.definitions.note(ctx.client, definitionOf(kind)).catch(() => {});
   return { followed, blind };
 }
 
 /** Looks for the named version first, then for any other: a version may be removed while its objects still exist. */
-async function findKind(pass: Pass, { ref, group, version }: FollowRule): Promise<ServedKind | undefined> {
-  const { discovery } = pass.client;
+async function findKind(
+  ctx: ReconcileContext,
+  { ref, group, version }: FollowRule,
+): Promise<ServedKind | undefined> {
+  const { discovery } = ctx.client;
   const query = { group, kind: ref.kind };
   return (await discovery.find({ ...query, version })) ?? discovery.find(query);
 }
@@ -76,18 +79,18 @@ export const definitionOf = ({ resource, group }: Kind): string => `${resource}.
 
 /** One watch per kind, regardless of the number of keepers. */
 function watch(
-  pass: Pass,
+  ctx: ReconcileContext,
   kind: Kind<PartialObject>,
   key: ObjectKey,
   { namespace }: LookupOptions,
 ): DynamicView | undefined {
   const outside = namespace !== undefined && key.namespace !== namespace;
   const source = { kind, ...(namespace === undefined ? {} : { namespace }) };
-  return pass.dynamic.declare(outside ? [] : [source])[0];
+  return ctx.dynamic.declare(outside ? [] : [source])[0];
 }
 
 interface Question {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly kind: Kind<PartialObject>;
   readonly key: ObjectKey;
   readonly rule: FollowRule;
@@ -110,8 +113,8 @@ async function confirm(question: Question, definitions: Definitions): Promise<Fo
   }
 }
 
-const getLive = ({ pass, kind, key }: Question): Promise<PartialObject | undefined> =>
-  pass.client.get(kind, key);
+const getLive = ({ ctx, kind, key }: Question): Promise<PartialObject | undefined> =>
+  ctx.client.get(kind, key);
 
 const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
   live.metadata.uid === ref.uid
@@ -120,10 +123,10 @@ const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
 
 /** The API server reports that the object does not exist. This counts unless the CRD was deleted or recreated. */
 async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
-  const { pass, kind, rule, keeper } = question;
+  const { ctx, kind, rule, keeper } = question;
   const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
   if (!isDefined(kind)) return gone;
-  const definition = await definitions.get(pass.client, definitionOf(kind));
+  const definition = await definitions.get(ctx.client, definitionOf(kind));
   if (definition === undefined) {
     // The kind is built in or aggregated, or its CRD was just deleted. In the last case this read fails.
     const live = await getLive(question);

@@ -5,7 +5,7 @@ import type { Instant } from '@lapse/base/instant';
 import { equal, type Json } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
@@ -21,23 +21,23 @@ export interface KeeperOptions extends LookupOptions {
   readonly follow?: readonly string[];
 }
 
-export async function reconcileKeeper(pass: Pass, options: KeeperOptions): Promise<Outcome> {
-  const keeper = pass.cache.get(ObjectKeeper, pass.key);
+export async function reconcileKeeper(ctx: ReconcileContext, options: KeeperOptions): Promise<Outcome> {
+  const keeper = ctx.cache.get(ObjectKeeper, ctx.key);
   if (keeper === undefined || keeper.metadata.deletionTimestamp !== undefined) return settled();
   const rule = computeRule(keeper);
-  const found = rule.kind === 'follow' ? await lookup(pass, rule, keeper, options) : undefined;
-  if (found === undefined) pass.dynamic.declare([]);
+  const found = rule.kind === 'follow' ? await lookup(ctx, rule, keeper, options) : undefined;
+  if (found === undefined) ctx.dynamic.declare([]);
   const { followed, blind = false } = found ?? {};
   const stamp = startsCounting(rule, followed, keeper) ? await options.guard.stamp() : undefined;
-  const plan = computePlan(rule, followed, { keeper, now: pass.now, blind, stamp });
+  const plan = computePlan(rule, followed, { keeper, now: ctx.now, blind, stamp });
   switch (plan.kind) {
     case 'delete':
-      return deleteKeeper(pass, keeper, plan.since, options.deletes);
+      return deleteKeeper(ctx, keeper, plan.since, options.deletes);
     case 'wait':
       return waitUntil(plan.until, 'held: clock');
     case 'keep':
       return (
-        (await patchStatus(pass, keeper, plan.status)) ??
+        (await patchStatus(ctx, keeper, plan.status)) ??
         (plan.until === undefined ? settled() : waitUntil(plan.until, 'keeper'))
       );
     default:
@@ -46,7 +46,7 @@ export async function reconcileKeeper(pass: Pass, options: KeeperOptions): Promi
 }
 
 async function deleteKeeper(
-  pass: Pass,
+  ctx: ReconcileContext,
   keeper: ObjectKeeper,
   since: Instant,
   deletes: GuardedDeletes,
@@ -57,20 +57,20 @@ async function deleteKeeper(
     equal(live.spec as Json | undefined, keeper.spec as Json | undefined)
       ? { kind: 'delete', since }
       : { kind: 'keep', verdict: 'changed' };
-  const deletion = await deletes.delete(pass, { kind: ObjectKeeper, object: keeper, since, decide });
+  const deletion = await deletes.delete(ctx, { kind: ObjectKeeper, object: keeper, since, decide });
   return outcomeOf(deletion, () => again('the keeper changed'));
 }
 
 /** The outcome if the status could not be written; undefined if the status is up to date. */
 async function patchStatus(
-  pass: Pass,
+  ctx: ReconcileContext,
   keeper: ObjectKeeper,
   wanted: NonNullable<ObjectKeeper['status']>,
 ): Promise<Outcome | undefined> {
   const patch = computeStatusPatch(keeper, wanted);
   if (patch === undefined) return undefined;
   const { resourceVersion: ifVersion, uid: ifUid } = keeper.metadata;
-  const answer = await pass.client.patch(
+  const answer = await ctx.client.patch(
     ObjectKeeper,
     keyOf(keeper),
     { type: 'merge', patch },

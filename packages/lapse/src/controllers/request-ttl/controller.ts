@@ -35,13 +35,13 @@ export function requestTtlController<T extends RequestObject>(
       status?.completionTimestamp,
       status?.conditions?.map(({ type, status: value, reason }) => [type, value, reason]),
     ],
-    firstLook(request) {
+    firstDeadline(request) {
       const completed = parseTime(request.status?.completionTimestamp ?? '');
       const known = hasEnded(request) && Number.isFinite(completed);
       return known ? plus(completed, ttl.length) : undefined;
     },
     concurrency: 8,
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['delete'] }],
-    reconcile: (pass) => reconcileTtl(pass, rules, deletes),
+    reconcile: (ctx) => reconcileTtl(ctx, rules, deletes),
   });
 }

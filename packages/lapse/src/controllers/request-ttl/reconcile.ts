@@ -3,7 +3,7 @@
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, minutes, plus } from '@lapse/base/instant';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RequestObject } from '#api/storage/request';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
@@ -14,11 +14,11 @@ import { computeScannedExpiry, type RequestExpiry } from '#requests/ttl';
 const MAX_INTERVAL = minutes(5);
 
 export async function reconcileTtl<T extends RequestObject>(
-  pass: Pass,
+  ctx: ReconcileContext,
   rules: RequestRules<T>,
   deletes: GuardedDeletes,
 ): Promise<Outcome> {
-  const request = pass.cache.get(rules.kind, pass.key);
+  const request = ctx.cache.get(rules.kind, ctx.key);
   if (request === undefined) return settled();
   const decide = (live: T, now: Instant): Decision<RequestExpiry> => {
     const expiry = computeScannedExpiry(live, rules, now);
@@ -26,11 +26,11 @@ export async function reconcileTtl<T extends RequestObject>(
       ? { kind: 'delete', since: expiry.since }
       : { kind: 'keep', verdict: expiry };
   };
-  const decision = decide(request, pass.now);
-  if (decision.kind === 'keep') return kept(decision.verdict, pass.now);
+  const decision = decide(request, ctx.now);
+  if (decision.kind === 'keep') return kept(decision.verdict, ctx.now);
   const { since } = decision;
-  const deletion = await deletes.delete(pass, { kind: rules.kind, object: request, since, decide });
-  return outcomeOf(deletion, (verdict) => kept(verdict, pass.now));
+  const deletion = await deletes.delete(ctx, { kind: rules.kind, object: request, since, decide });
+  return outcomeOf(deletion, (verdict) => kept(verdict, ctx.now));
 }
 
 function kept(expiry: RequestExpiry, now: Instant): Outcome {

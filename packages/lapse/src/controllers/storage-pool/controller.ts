@@ -26,6 +26,6 @@ export function storagePoolController(options: StoragePoolOptions): ControllerDe
     indexes: poolIndexes,
     watches: watches(agentNamespace),
     rights: [{ group: 'storage.deckhouse.io', resource: 'replicatedstoragepools/status', verbs: ['patch'] }],
-    reconcile: (pass) => reconcile(pass, { ...options, transitions }),
+    reconcile: (ctx) => reconcile(ctx, { ...options, transitions }),
   }) as ControllerDefinition;
 }

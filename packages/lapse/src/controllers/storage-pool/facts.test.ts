@@ -2,7 +2,7 @@
 // dropped by the caches are not needed.
 
 import type { Node } from '@lapse/kube/api/kinds/builtin';
-import { isNews } from '@lapse/runtime/facts';
+import { factsChanged } from '@lapse/runtime/facts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
@@ -134,7 +134,7 @@ describe('equal facts lead to equal results, and fields dropped by the caches ar
         expect(compute(nodeProjection.project(one), lvgProjection.project(first))).toEqual(answer);
         expect(nodeFacts(nodeProjection.project(one))).toEqual(nodeFacts(one));
         expect(lvgFacts(lvgProjection.project(first))).toEqual(lvgFacts(first));
-        if (!isNews(nodeFacts, one, two) && !isNews(lvgFacts, first, second))
+        if (!factsChanged(nodeFacts, one, two) && !factsChanged(lvgFacts, first, second))
           expect(compute(two, second)).toEqual(answer);
       }),
       { numRuns: 300 },

@@ -99,7 +99,7 @@ export class Model {
       bookmarks: false,
       listBy: 'pages',
       inFlight: counted.inFlight,
-      onPass: () => this.passes++,
+      onReconcile: () => this.passes++,
     });
     this.#life = { manager, gone };
     manager.start();

@@ -4,7 +4,7 @@ import { formatTime, type Instant, type Millis, millis, minutes, parseTime, plus
 import type { Kind } from '@lapse/kube/api/kind';
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { KindReader } from '@lapse/runtime/pass';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import type {
   LVMVolumeGroupReference,

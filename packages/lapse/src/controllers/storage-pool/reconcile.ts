@@ -8,7 +8,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import { ApiError } from '@lapse/kube/api/status';
 import { again, type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
-import type { KindReader, Pass } from '@lapse/runtime/pass';
+import type { KindReader, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/replicatedStoragePool';
 import type { SkewGuard } from '#deletion/skewGuard';
@@ -43,52 +43,52 @@ export interface ReconcileOptions {
   readonly transitions: FutureTransitions;
 }
 
-export async function reconcile(pass: Pass, options: ReconcileOptions): Promise<Outcome> {
+export async function reconcile(ctx: ReconcileContext, options: ReconcileOptions): Promise<Outcome> {
   const { guard } = options;
-  const found = getRSP(pass);
+  const found = getRSP(ctx);
   if (found === undefined) return settled();
-  const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(statusOf(found)));
+  const migrated = await patchRSPStatus(ctx, found, applyLegacyFieldsCleared(statusOf(found)));
   if (migrated.kind === 'stopped') return migrated.outcome;
   const { rsp } = migrated;
-  const lvgs = getLVGsByRSP(pass, rsp);
+  const lvgs = getLVGsByRSP(ctx, rsp);
   const validation = validateRSPAndLVGs(rsp, lvgs);
-  if (validation.kind === 'invalid') return report(pass, rsp, validation, settled());
-  const nodes = getSortedNodes(pass, rsp, validation.nodeSelector);
-  const agentReadyByNode = getAgentReadiness(pass, nodes);
-  const elapsed = options.clock?.elapsed() ?? millis(pass.now);
-  const firstSeen = options.transitions.firstSeen(nodes, { now: pass.now, elapsed });
+  if (validation.kind === 'invalid') return report(ctx, rsp, validation, settled());
+  const nodes = getSortedNodes(ctx, rsp, validation.nodeSelector);
+  const agentReadyByNode = getAgentReadiness(ctx, nodes);
+  const elapsed = options.clock?.elapsed() ?? millis(ctx.now);
+  const firstSeen = options.transitions.firstSeen(nodes, { now: ctx.now, elapsed });
   const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod: validation.gracePeriod, firstSeen };
-  const actual = computeActualEligibleNodes(inputs, pass.now);
+  const actual = computeActualEligibleNodes(inputs, ctx.now);
   if (!(await isTimeRight(rsp, actual, guard))) return again('our clock is ahead of the API server’s');
   const { eligibleNodes, worldStateExpiresAt } = actual;
   const outcome =
     worldStateExpiresAt === undefined ? settled() : waitUntil(worldStateExpiresAt, 'not ready grace period');
   const tooMany = validateLimits(eligibleNodes);
-  if (tooMany !== undefined) return report(pass, rsp, tooMany, outcome);
+  if (tooMany !== undefined) return report(ctx, rsp, tooMany, outcome);
   const listed = applyEligibleNodesAndIncrementRevisionIfChanged(statusOf(rsp), eligibleNodes);
   const patched = await patchRSPStatus(
-    pass,
+    ctx,
     rsp,
-    applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp), agentHint(pass, options)),
+    applyReadyCondTrue(listed, eligibleNodes.length, observed(ctx, rsp), agentHint(ctx, options)),
   );
   return patched.kind === 'stopped' ? patched.outcome : outcome;
 }
 
 /** Without any agent Pod the agents probably run in another namespace, and `agentReady` of every node is false. */
-function agentHint({ cache }: Pass, { agentNamespace }: ReconcileOptions): string {
+function agentHint({ cache }: ReconcileContext, { agentNamespace }: ReconcileOptions): string {
   for (const _ of cache.list(Pod)) return '';
   return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
 }
 
 /** Reports the problem in the condition. The list is kept. */
 async function report(
-  pass: Pass,
+  ctx: ReconcileContext,
   rsp: ReplicatedStoragePool,
   problem: Problem,
   outcome: Outcome,
 ): Promise<Outcome> {
-  const status = applyReadyCondFalse(statusOf(rsp), problem, observed(pass, rsp));
-  const patched = await patchRSPStatus(pass, rsp, status);
+  const status = applyReadyCondFalse(statusOf(rsp), problem, observed(ctx, rsp));
+  const patched = await patchRSPStatus(ctx, rsp, status);
   return patched.kind === 'stopped' ? patched.outcome : outcome;
 }
 
@@ -107,18 +107,18 @@ async function isTimeRight(
 
 const NO_STATUS: ReplicatedStoragePoolStatus = {};
 const statusOf = (rsp: ReplicatedStoragePool): ReplicatedStoragePoolStatus => rsp.status ?? NO_STATUS;
-const observed = ({ now }: Pass, { metadata }: ReplicatedStoragePool) => ({
+const observed = ({ now }: ReconcileContext, { metadata }: ReplicatedStoragePool) => ({
   now,
   generation: metadata.generation ?? 0,
 });
 
 // Single reads and writes.
 
-const getRSP = ({ cache, key }: Pass): ReplicatedStoragePool | undefined =>
+const getRSP = ({ cache, key }: ReconcileContext): ReplicatedStoragePool | undefined =>
   cache.get(ReplicatedStoragePool, key);
 
 /** The existing ones, by name. */
-function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
+function getLVGsByRSP({ cache }: ReconcileContext, { spec }: ReplicatedStoragePool): LVGs {
   const lvgs = new Map<string, LVMVolumeGroup>();
   for (const { name } of spec.lvmVolumeGroups) {
     const lvg = cache.get(LVMVolumeGroup, { name });
@@ -128,7 +128,11 @@ function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
 }
 
 /** The nodes that the pool selects, sorted by name. */
-function getSortedNodes({ cache }: Pass, { spec }: ReplicatedStoragePool, selector: Selector): Node[] {
+function getSortedNodes(
+  { cache }: ReconcileContext,
+  { spec }: ReplicatedStoragePool,
+  selector: Selector,
+): Node[] {
   const nodes: Node[] = [];
   for (const node of candidates(cache, selector))
     if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []))
@@ -146,7 +150,7 @@ const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =
     : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
 
 /** The agent of a node is ready if any of its Pods is. */
-function getAgentReadiness({ cache }: Pass, nodes: readonly Node[]): Map<string, boolean> {
+function getAgentReadiness({ cache }: ReconcileContext, nodes: readonly Node[]): Map<string, boolean> {
   const readiness = new Map<string, boolean>();
   for (const { metadata } of nodes) {
     const pods = cache.byIndex(Pod, PODS_BY_NODE, metadata.name!);
@@ -171,7 +175,7 @@ export const OUR_FIELDS = [
 
 /** Writes the fields that differ, if any, with the resourceVersion that was read. */
 async function patchRSPStatus(
-  pass: Pass,
+  ctx: ReconcileContext,
   rsp: ReplicatedStoragePool,
   next: ReplicatedStoragePoolStatus,
 ): Promise<Patched> {
@@ -180,7 +184,7 @@ async function patchRSPStatus(
   if (changed.length === 0) return { kind: 'patched', rsp };
   const status = Object.fromEntries(changed.map((field) => [field, next[field] ?? null]));
   const { uid, resourceVersion } = rsp.metadata;
-  const answer = await pass.client
+  const answer = await ctx.client
     .patch(
       ReplicatedStoragePool,
       keyOf(rsp),

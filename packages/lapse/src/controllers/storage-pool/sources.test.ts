@@ -2,7 +2,7 @@
 
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { isNews } from '@lapse/runtime/facts';
+import { factsChanged } from '@lapse/runtime/facts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
@@ -151,7 +151,7 @@ const version = <T extends Node | LVMVolumeGroup | Pod | ReplicatedStoragePool>(
 
 describe('relevant changes', () => {
   const changesNode = (before: NodeParts, after: NodeParts) =>
-    isNews(nodeFacts, version(node('n', before), '1'), version(node('n', after), '2'));
+    factsChanged(nodeFacts, version(node('n', before), '1'), version(node('n', after), '2'));
   test.each<[string, NodeParts, NodeParts, boolean]>([
     ['[93] a changed label', { labels: { a: '1' } }, { labels: { a: '2' } }, true],
     ['an added label', {}, { labels: { a: '' } }, true],
@@ -174,7 +174,7 @@ describe('relevant changes', () => {
     Object.assign(after.status!, { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], images: [] });
     Object.assign(after.spec!, { taints: [{ key: 'x', effect: 'NoSchedule' }] });
     after.metadata.annotations = { a: 'b' };
-    expect(isNews(nodeFacts, before, after)).toBe(false);
+    expect(factsChanged(nodeFacts, before, after)).toBe(false);
   });
 
   const mark = { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' };
@@ -187,15 +187,15 @@ describe('relevant changes', () => {
     ['[101] [113] only the resourceVersion', { thinPools: { tp: true } }, { thinPools: { tp: true } }, false],
     ['another annotation', {}, { annotations: { a: 'b' } }, false],
   ])('volume group: %s', (_rule, before, after, expected) => {
-    expect(isNews(lvgFacts, version(lvg('vg', 'n', before), '1'), version(lvg('vg', 'n', after), '2'))).toBe(
-      expected,
-    );
+    expect(
+      factsChanged(lvgFacts, version(lvg('vg', 'n', before), '1'), version(lvg('vg', 'n', after), '2')),
+    ).toBe(expected);
   });
   test('[97] volume group: the generation', () => {
     const before = lvg('vg', 'n');
-    expect(isNews(lvgFacts, before, { ...before, metadata: { ...before.metadata, generation: 2 } })).toBe(
-      true,
-    );
+    expect(
+      factsChanged(lvgFacts, before, { ...before, metadata: { ...before.metadata, generation: 2 } }),
+    ).toBe(true);
   });
 
   test.each([
@@ -209,7 +209,7 @@ describe('relevant changes', () => {
     ['⚡ it is terminating', agent('a', 'n'), agent('a', 'n', { terminating: true }), true],
     ['it was scheduled', agent('a', ''), agent('a', 'n'), true],
   ])('Pod: %s', (_rule, before, after, expected) => {
-    expect(isNews(podFacts, before, after)).toBe(expected);
+    expect(factsChanged(podFacts, before, after)).toBe(expected);
   });
 
   const ready = (status: string) => [{ type: 'Ready', status }];
@@ -222,14 +222,14 @@ describe('relevant changes', () => {
     ['a condition of another controller', {}, { conditions: [{ type: 'Other', status: 'True' }] }, false],
   ])('pool: %s', (_rule, before, after, expected) => {
     const made = (status: ReplicatedStoragePool['status']) => pool('p', ['vg'], { status: status! });
-    expect(isNews(poolFacts, made(before), made(after))).toBe(expected);
+    expect(factsChanged(poolFacts, made(before), made(after))).toBe(expected);
   });
   test('pool: its generation', () => {
     const before = pool('p', ['vg']);
-    expect(isNews(poolFacts, before, { ...before, metadata: { name: 'p', generation: 2 } })).toBe(true);
+    expect(factsChanged(poolFacts, before, { ...before, metadata: { name: 'p', generation: 2 } })).toBe(true);
   });
   test('[72] [73] [84] [85] [90] [91] every creation and deletion is relevant', () => {
-    expect(isNews(nodeFacts, undefined, node('n'))).toBe(true);
-    expect(isNews(nodeFacts, node('n'), undefined)).toBe(true);
+    expect(factsChanged(nodeFacts, undefined, node('n'))).toBe(true);
+    expect(factsChanged(nodeFacts, node('n'), undefined)).toBe(true);
   });
 });

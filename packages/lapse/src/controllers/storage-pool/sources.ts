@@ -5,7 +5,7 @@ import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { type Condition, Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
 import type { WatchDefinition } from '@lapse/runtime/definition';
-import type { KindReader } from '@lapse/runtime/pass';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';

@@ -56,7 +56,7 @@ export function ttlAfterFinished<T extends KubeObject>(
     projection,
     facts: factsOf,
     countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
-    firstLook: (object) => scheduleFirst(finishable, object, { objectRecords, expirer, guard, clock }),
+    firstDeadline: (object) => scheduleFirst(finishable, object, { objectRecords, expirer, guard, clock }),
     onStandbyChange(key, object) {
       expirer.observeOnStandby(objectId(kind, key), object);
       if (object === undefined) objectRecords.forget(key);

@@ -6,7 +6,7 @@ import type { Instant, Millis } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision } from '#deletion/deletionTarget';
 import type { Expirer } from '#deletion/expirer';
@@ -37,25 +37,25 @@ type Expired = Extract<Verdict, { kind: 'expired' }>;
 
 export function createReconcile<T extends KubeObject>(
   options: ReconcileOptions<T>,
-): (pass: Pass) => Promise<Outcome> {
+): (ctx: ReconcileContext) => Promise<Outcome> {
   const { clock, finishable, guard, expirer, objectRecords, metrics, propagation } = options;
   const { kind } = finishable;
 
-  return async (pass) => {
+  return async (ctx) => {
     objectRecords.startActing();
-    const object = pass.cache.get(kind, pass.key);
-    const outcome = observe(pass, object);
+    const object = ctx.cache.get(kind, ctx.key);
+    const outcome = observe(ctx, object);
     if (outcome !== undefined || object === undefined) return outcome ?? settled();
     // Read once, like `now`: both are the same moment, also for a second decision after a conflict.
     const elapsed = clock.elapsed();
-    return act(pass, object, evaluate(pass, object, { now: pass.now, elapsed }), elapsed);
+    return act(ctx, object, evaluate(ctx, object, { now: ctx.now, elapsed }), elapsed);
   };
 
   /** The outcome, if there is nothing to decide: the object is gone, terminating, or deleted by this process. */
-  function observe(pass: Pass, object: T | undefined): Outcome | undefined {
-    const { key } = pass;
+  function observe(ctx: ReconcileContext, object: T | undefined): Outcome | undefined {
+    const { key } = ctx;
     const deadline = objectRecords.deadline(key);
-    const observed = expirer.observe(pass, { id: objectId(kind, key), kind, object, deadline });
+    const observed = expirer.observe(ctx, { id: objectId(kind, key), kind, object, deadline });
     switch (observed.kind) {
       case 'alive':
         return undefined;
@@ -72,64 +72,69 @@ export function createReconcile<T extends KubeObject>(
     }
   }
 
-  function evaluate(pass: Pass, object: T, reading: Reading): Verdict {
+  function evaluate(ctx: ReconcileContext, object: T, reading: Reading): Verdict {
     const sight = finishable.needsFirstSight?.(object)
-      ? objectRecords.firstSight(pass.key, object.metadata.uid ?? '', reading)
+      ? objectRecords.firstSight(ctx.key, object.metadata.uid ?? '', reading)
       : undefined;
     return computeVerdict(finishable, object, { now: reading.now, tolerance: guard.maxSkew, sight });
   }
 
-  function act(pass: Pass, object: T, verdict: Verdict, elapsed: Millis): Promise<Outcome> | Outcome {
-    reportSkipped(pass, object, verdict);
+  function act(
+    ctx: ReconcileContext,
+    object: T,
+    verdict: Verdict,
+    elapsed: Millis,
+  ): Promise<Outcome> | Outcome {
+    reportSkipped(ctx, object, verdict);
     switch (verdict.kind) {
       case 'notApplicable':
         // After a conflict: another client deleted the object meanwhile.
-        if (verdict.because === 'being deleted') return observe(pass, object) ?? settled();
-        objectRecords.clearDeadline(pass.key);
+        if (verdict.because === 'being deleted') return observe(ctx, object) ?? settled();
+        objectRecords.clearDeadline(ctx.key);
         return settled();
       case 'exempt':
-        objectRecords.clearDeadline(pass.key);
+        objectRecords.clearDeadline(ctx.key);
         return settled();
       case 'waiting':
-        objectRecords.setDeadline(pass.key, verdict.until);
+        objectRecords.setDeadline(ctx.key, verdict.until);
         return waitUntil(verdict.until, 'ttl');
       case 'held':
-        objectRecords.setDeadline(pass.key, verdict.until);
+        objectRecords.setDeadline(ctx.key, verdict.until);
         return waitUntil(verdict.until, 'finish in the future');
       case 'expired':
-        objectRecords.setDeadline(pass.key, verdict.since);
-        return deleteExpired(pass, object, verdict, elapsed);
+        objectRecords.setDeadline(ctx.key, verdict.since);
+        return deleteExpired(ctx, object, verdict, elapsed);
       default:
         return assertNever(verdict);
     }
   }
 
   async function deleteExpired(
-    pass: Pass,
+    ctx: ReconcileContext,
     object: T,
     { since, because }: Expired,
     elapsed: Millis,
   ): Promise<Outcome> {
     const decide = (live: T, now: Instant): Decision<Kept<T>, Basis> => {
-      const verdict = evaluate(pass, live, { now, elapsed });
+      const verdict = evaluate(ctx, live, { now, elapsed });
       return verdict.kind === 'expired'
         ? { kind: 'delete', since: verdict.since, because: verdict.because }
         : { kind: 'keep', verdict: { live, verdict } };
     };
     metrics.inUse.enter();
     try {
-      const deletion = await expirer.expire(pass, { kind, object, since, because, decide, propagation });
+      const deletion = await expirer.expire(ctx, { kind, object, since, because, decide, propagation });
       if (deletion.kind !== 'kept') return outcomeOf(deletion, settled);
       const { live, verdict } = deletion.verdict;
-      return await act(pass, live, verdict, elapsed);
+      return await act(ctx, live, verdict, elapsed);
     } finally {
       metrics.inUse.leave();
     }
   }
 
-  function reportSkipped(pass: Pass, object: T, verdict: Verdict): void {
+  function reportSkipped(ctx: ReconcileContext, object: T, verdict: Verdict): void {
     const notice = computeNotice(verdict);
-    if (notice !== undefined && expirer.reportOnce(pass, kind, object, notice))
+    if (notice !== undefined && expirer.reportOnce(ctx, kind, object, notice))
       metrics.skipped(kind.kind, notice.because);
   }
 }

@@ -5,7 +5,7 @@ import { denyInvalid } from '@lapse/kube/api/admission';
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import { describeKind } from '@lapse/kube/api/kind';
 import type { Client } from '@lapse/kube/client/client';
-import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/runtime/host/review';
+import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import {
   authorAdmission,
@@ -94,5 +94,5 @@ function rightsError(
   return forbidden(field, `${userInfo.username} may not ${describeNeeds(missing)}`);
 }
 
-const deny = (policy: AnyPolicy, errors: readonly FieldError[]): AdmissionAnswer =>
+const deny = (policy: AnyPolicy, errors: readonly FieldError[]): AdmissionResponse =>
   denyInvalid({ group: TTLPolicy.group, kind: policy.kind }, policy, errors);

@@ -3,7 +3,7 @@
 
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { matchesLabels } from '@lapse/kube/api/selectors';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { isInScope } from './compile.ts';
 import type { Seen } from './compute.ts';
 import { type ActivePolicy, identityOf, isBlind, isSynced } from './policies.ts';
@@ -16,14 +16,14 @@ export type SeenByActive = Seen<ActivePolicy>;
  * the caches differ in the version of the object, or in its existence (which depends on its labels).
  */
 export function collectSeen(
-  pass: Pass,
+  ctx: ReconcileContext,
   policies: Iterable<ActivePolicy>,
   key: ObjectKey,
 ): readonly SeenByActive[] | undefined {
   const seen: SeenByActive[] = [];
   const without: ActivePolicy[] = [];
   for (const policy of policies) {
-    if (!isCurrent(pass, policy)) continue;
+    if (!isCurrent(ctx, policy)) continue;
     const object = policy.view?.reader.get(key);
     if (object === undefined) {
       policy.records.forget(key);
@@ -44,8 +44,8 @@ const misses = (policy: ActivePolicy, key: ObjectKey, { object }: SeenByActive):
   matchesLabels(policy.labels, object.metadata.labels ?? {});
 
 /** A policy that was just changed or deleted is ignored until it has been reconciled. */
-function isCurrent(pass: Pass, { key, of, identity }: ActivePolicy): boolean {
-  const policy = pass.cache.get(of, key);
+function isCurrent(ctx: ReconcileContext, { key, of, identity }: ActivePolicy): boolean {
+  const policy = ctx.cache.get(of, key);
   return policy !== undefined && identityOf(policy) === identity;
 }
 

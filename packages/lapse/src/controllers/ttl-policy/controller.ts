@@ -88,12 +88,12 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
         policies.isActing = false;
       },
       onStandby: () => policies.standBy(),
-      reconcile(pass) {
+      reconcile(ctx) {
         policies.isActing = true;
-        const waking = parseWaking(pass.key);
+        const waking = parseWaking(ctx.key);
         return waking.kind === 'policy'
-          ? reconcilePolicy(pass, waking, { policies, ...activationOptions, ...within })
-          : targets.reconcile(pass, waking);
+          ? reconcilePolicy(ctx, waking, { policies, ...activationOptions, ...within })
+          : targets.reconcile(ctx, waking);
       },
     }) as ControllerDefinition;
 

@@ -6,7 +6,7 @@ import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf, metadataOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import type { DynamicView } from '@lapse/runtime/pass';
+import type { DynamicView } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type Budget, createBudget } from '#deletion/budget';

@@ -5,7 +5,7 @@ import { invalidError } from '@lapse/kube/api/fieldErrors';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { DynamicView, Pass } from '@lapse/runtime/pass';
+import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import { type Activation, type ActivationOptions, activate } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
@@ -32,44 +32,44 @@ const CLEARED = minutes(5);
 const OVERDUE = seconds(30);
 
 export async function reconcilePolicy(
-  pass: Pass,
+  ctx: ReconcileContext,
   { of, key }: Extract<Waking, { kind: 'policy' }>,
   options: PolicyPassOptions,
 ): Promise<Outcome> {
   const { policies } = options;
   const isEverywhere = options.namespace === undefined;
-  const policy = pass.cache.get(of, key);
+  const policy = ctx.cache.get(of, key);
   if (policy === undefined || policy.metadata.deletionTimestamp !== undefined) {
     policies.forget(key);
-    pass.dynamic.declare([]);
+    ctx.dynamic.declare([]);
     return settled();
   }
-  const entry = policies.entryOf(policy, key, pass.now);
+  const entry = policies.entryOf(policy, key, ctx.now);
   entry.records.continueFrom(policy.status?.deleted ?? 0);
   const compiled = compilePolicy(policy);
   if (compiled.kind === 'invalid') {
     entry.broken = true;
     const { message } = invalidError({ group: 'lapse.dev', kind: policy.kind }, key.name, compiled.errors);
-    return reconcileRefused(pass, of, policy, {
+    return reconcileRefused(ctx, of, policy, {
       entry,
       refusal: { reason: 'InvalidSpec', message },
       isEverywhere,
     });
   }
-  await review(pass, policy, compiled.policy, entry, options);
+  await review(ctx, policy, compiled.policy, entry, options);
   const activation = entry.activation!;
   if (activation.kind === 'allowed')
-    return reconcileAllowed(pass, of, policy, entry, {
-      active: policies.activate(entry, compiled.policy, activation, pass.now),
+    return reconcileAllowed(ctx, of, policy, entry, {
+      active: policies.activate(entry, compiled.policy, activation, ctx.now),
       policySources: policySources(options.namespace),
     });
   policies.deactivate(entry);
-  return reconcileRefused(pass, of, policy, { entry, refusal: activation.refusal, isEverywhere });
+  return reconcileRefused(ctx, of, policy, { entry, refusal: activation.refusal, isEverywhere });
 }
 
 /** Reviews the permissions when the review is due, when a DELETE was refused, and when its kind may be served. */
 async function review(
-  pass: Pass,
+  ctx: ReconcileContext,
   policy: AnyPolicy,
   compiled: CompiledPolicy,
   entry: Entry,
@@ -78,13 +78,13 @@ async function review(
   const { activation, active } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
   const isCurrent =
-    activation !== undefined && (activation.reviewAt === undefined || !isDue(activation.reviewAt, pass.now));
+    activation !== undefined && (activation.reviewAt === undefined || !isDue(activation.reviewAt, ctx.now));
   if (isCurrent && !awaits && active?.suspect !== true) return;
   // A CRD was created: discovery is outdated. Otherwise a cached discovery is good enough.
   if (isCurrent && awaits) options.client.discovery.invalidate();
   const isComing = activation === undefined || (isCurrent && awaits);
   try {
-    entry.activation = await activate(options, policy, compiled, { now: pass.now, isComing });
+    entry.activation = await activate(options, policy, compiled, { now: ctx.now, isComing });
     entry.isUnsure = false;
   } catch (error) {
     entry.isUnsure = true;
@@ -93,12 +93,12 @@ async function review(
   }
   if (active?.suspect !== true) return;
   active.suspect = false;
-  active.clearedUntil = plus(pass.now, CLEARED);
+  active.clearedUntil = plus(ctx.now, CLEARED);
 }
 
 /** The policy may not act: writes the reason to the status and schedules the next review. */
 async function reconcileRefused(
-  pass: Pass,
+  ctx: ReconcileContext,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
   { entry, refusal, isEverywhere }: { entry: Entry; refusal: Refusal; isEverywhere: boolean },
@@ -106,14 +106,14 @@ async function reconcileRefused(
   const { activation } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
   // With a namespace, Lapse may lack the permission to watch CRDs: then discovery is polled.
-  pass.dynamic.declare(awaits && isEverywhere ? [DEFINITIONS] : []);
+  ctx.dynamic.declare(awaits && isEverywhere ? [DEFINITIONS] : []);
   const report: Report = { kind: 'refused', refusal, deleted: entry.records.deleted };
   const at = refusal.reason === 'InvalidSpec' ? undefined : activation?.reviewAt;
-  return writeStatus(pass, of, policy, { entry, report, next: at });
+  return writeStatus(ctx, of, policy, { entry, report, next: at });
 }
 
 async function reconcileAllowed(
-  pass: Pass,
+  ctx: ReconcileContext,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
   entry: Entry,
@@ -121,7 +121,7 @@ async function reconcileAllowed(
 ): Promise<Outcome> {
   const { reviewAt, notice } = entry.activation as Extract<Activation, { kind: 'allowed' }>;
   const needsNamespaces = active.namespaceLabels !== undefined;
-  const views = pass.dynamic.declare([active.source, ...(needsNamespaces ? [NAMESPACES] : []), ...others]);
+  const views = ctx.dynamic.declare([active.source, ...(needsNamespaces ? [NAMESPACES] : []), ...others]);
   const view = views[0]!;
   const namespaces = needsNamespaces ? views[1] : undefined;
   active.view = view;
@@ -130,19 +130,19 @@ async function reconcileAllowed(
   if (problem === undefined && !isSynced(active)) return waitFor(reviewAt);
   if (problem !== undefined && (problem.isLasting || !isSynced(active))) {
     const report: Report = { kind: 'refused', refusal: problem, deleted: entry.records.deleted };
-    return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
+    return writeStatus(ctx, of, policy, { entry, report, next: reviewAt });
   }
   // Every event of a target triggers this function. Counting a hundred thousand targets takes milliseconds, so the counts
   // are limited. After a failure the queue retries with backoff; waiting here would reset the backoff.
-  const countAt = entry.countedAt === undefined ? pass.now : plus(entry.countedAt, COUNTING);
-  if (pass.failures === 0 && !isDue(countAt, pass.now)) return waitUntil(countAt, 'counting');
-  if (entry.records.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
-  entry.countedAt = pass.now;
-  const counts = entry.records.count(pass.now);
+  const countAt = entry.countedAt === undefined ? ctx.now : plus(entry.countedAt, COUNTING);
+  if (ctx.failures === 0 && !isDue(countAt, ctx.now)) return waitUntil(countAt, 'counting');
+  if (entry.records.size < view.reader.size) return waitUntil(plus(ctx.now, COUNTING), 'counting');
+  entry.countedAt = ctx.now;
+  const counts = entry.records.count(ctx.now);
   const { deleted } = entry.records;
   const report: Report = { kind: 'working', mode: active.mode, counts, deleted, notice };
-  const next = computeNext(active, counts, reviewAt, pass.now);
-  return writeStatus(pass, of, policy, { entry, report, next });
+  const next = computeNext(active, counts, reviewAt, ctx.now);
+  return writeStatus(ctx, of, policy, { entry, report, next });
 }
 
 /** When the counts may change without an event: after the next deadline, or while objects are overdue. */
@@ -183,23 +183,23 @@ interface Writing {
 }
 
 async function writeStatus(
-  pass: Pass,
+  ctx: ReconcileContext,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
   { entry, report, next }: Writing,
 ): Promise<Outcome> {
-  const status = computeStatus(policy, report, pass.now);
+  const status = computeStatus(policy, report, ctx.now);
   const { written } = entry;
-  const step = computeStep(policy.status, status, written, pass.now);
+  const step = computeStep(policy.status, status, written, ctx.now);
   const outcome = waitFor(next);
   if (step.kind === 'same') {
     delete written.differsSince;
     return outcome;
   }
-  written.differsSince ??= pass.now;
+  written.differsSince ??= ctx.now;
   if (step.kind === 'later') return waitUntil(instant(Math.min(step.at, next ?? step.at)), 'status');
   const { resourceVersion } = policy.metadata;
-  const answer = await pass.client.patch(
+  const answer = await ctx.client.patch(
     of,
     entry.key,
     { type: 'merge', patch: { status } },
@@ -207,9 +207,9 @@ async function writeStatus(
   );
   switch (answer.kind) {
     case 'patched':
-      written.wroteAt = pass.now;
+      written.wroteAt = ctx.now;
       delete written.differsSince;
-      reportRefusal(pass, policy, report);
+      reportRefusal(ctx, policy, report);
       return outcome;
     case 'conflict':
       return again('status changed meanwhile');
@@ -221,9 +221,9 @@ async function writeStatus(
 }
 
 /** Emits an Event when the policy stops working, with the reason; not at every change of the counts. */
-function reportRefusal(pass: Pass, policy: AnyPolicy & KubeObject, report: Report): void {
+function reportRefusal(ctx: ReconcileContext, policy: AnyPolicy & KubeObject, report: Report): void {
   const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
   if (report.kind === 'working' || before?.reason === report.refusal.reason) return;
   const { reason, message } = report.refusal;
-  pass.event(policy, { type: 'Warning', reason, action: 'Reconcile', note: message });
+  ctx.event(policy, { type: 'Warning', reason, action: 'Reconcile', note: message });
 }

@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { matchesLabels } from '@lapse/kube/api/selectors';
 import { ApiError } from '@lapse/kube/api/status';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { computeReport } from '@lapse/runtime/report';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type Deletion, outcomeOf } from '#deletion/deletion';
@@ -55,11 +55,14 @@ export class TargetPasses {
     this.#options = options;
   }
 
-  async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
-    const seen = collectSeen(pass, this.#options.policies.of(resource), key);
+  async reconcile(
+    ctx: ReconcileContext,
+    { resource, key }: Extract<Waking, { kind: 'target' }>,
+  ): Promise<Outcome> {
+    const seen = collectSeen(ctx, this.#options.policies.of(resource), key);
     if (seen === undefined) return again('caches differ');
-    if (seen.length > 0) return this.#act(pass, key, seen, this.#end(seen, pass.now));
-    await this.#resolveUnselected(pass, key);
+    if (seen.length > 0) return this.#act(ctx, key, seen, this.#end(seen, ctx.now));
+    await this.#resolveUnselected(ctx, key);
     return settled();
   }
 
@@ -68,14 +71,14 @@ export class TargetPasses {
   }
 
   #act(
-    pass: Pass,
+    ctx: ReconcileContext,
     key: ObjectKey,
     seen: readonly SeenByActive[],
     end: End<ActivePolicy>,
   ): Promise<Outcome> | Outcome {
     const [{ policy, object }] = seen as readonly [SeenByActive];
     const { kind } = policy;
-    const observed = this.#options.expirer.observe(pass, { id: idOf(pass), kind, object });
+    const observed = this.#options.expirer.observe(ctx, { id: idOf(ctx), kind, object });
     const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
       for (const { policy: by, object: its } of seen) {
         const isDecided = end.kind !== 'none' && decidesFor(end.mode, by.mode);
@@ -83,7 +86,7 @@ export class TargetPasses {
         by.records.record(keyOf(its), isDecided ? at : KEPT, said);
       }
     };
-    this.#report(pass, kind, object, end);
+    this.#report(ctx, kind, object, end);
     switch (end.kind) {
       case 'none':
         record(KEPT);
@@ -97,12 +100,12 @@ export class TargetPasses {
         record(end.ends);
         return waitUntil(end.until, end.held ? 'finish in the future' : 'ttl');
       case 'expired': {
-        const obstacle = this.#obstacle(pass, key, end.by);
+        const obstacle = this.#obstacle(ctx, key, end.by);
         record(end.since, () => obstacle?.note);
         if (end.by.mode === 'Paused' || observed.kind === 'deleting') return settled();
         return obstacle === undefined
-          ? this.#delete(pass, key, seen, end)
-          : waitUntil(plus(pass.now, obstacle.after), 'held: another policy is not ready');
+          ? this.#delete(ctx, key, seen, end)
+          : waitUntil(plus(ctx.now, obstacle.after), 'held: another policy is not ready');
       }
       default:
         return assertNever(end);
@@ -110,7 +113,7 @@ export class TargetPasses {
   }
 
   async #delete(
-    pass: Pass,
+    ctx: ReconcileContext,
     key: ObjectKey,
     seen: readonly SeenByActive[],
     end: ExpiredTarget,
@@ -131,7 +134,7 @@ export class TargetPasses {
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
     const { uid = '' } = object.metadata;
     try {
-      deletion = await this.#options.expirer.expire(pass, {
+      deletion = await this.#options.expirer.expire(ctx, {
         kind: by.kind,
         object,
         since: end.since,
@@ -144,29 +147,29 @@ export class TargetPasses {
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
-      if (!this.#refusals.isAboutRights(error, uid, by, pass.now))
-        return this.#failed(pass, by.kind, object, error);
+      if (!this.#refusals.isAboutRights(error, uid, by, ctx.now))
+        return this.#failed(ctx, by.kind, object, error);
       by.suspect = true;
-      pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
-      return waitUntil(plus(pass.now, ACTION_RETRY), 'held: delete refused');
+      ctx.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
+      return waitUntil(plus(ctx.now, ACTION_RETRY), 'held: delete refused');
     }
-    if (deletion.kind === 'refused') return this.#failed(pass, by.kind, object, deletion.error);
+    if (deletion.kind === 'refused') return this.#failed(ctx, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
-      kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(pass, key, kept),
+      kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(ctx, key, kept),
     );
   }
 
   /** Emits the Event on the target; the runtime emits Events only on the kind of the controller. */
-  #failed(pass: Pass, kind: Kind, object: KubeObject, error: unknown): Outcome {
+  #failed(ctx: ReconcileContext, kind: Kind, object: KubeObject, error: unknown): Outcome {
     const outcome = failed(error);
-    const note = computeReport(outcome, pass.failures + 1);
-    if (note !== undefined) pass.event(regarding(kind, object), note);
+    const note = computeReport(outcome, ctx.failures + 1);
+    if (note !== undefined) ctx.event(regarding(kind, object), note);
     return outcome;
   }
 
   /** The live object is kept after all. The caches will show the same state soon. */
-  #kept(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
-    const outcome = this.#act(pass, key, seen, this.#end(seen, pass.now));
+  #kept(ctx: ReconcileContext, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
+    const outcome = this.#act(ctx, key, seen, this.#end(seen, ctx.now));
     return outcome instanceof Promise ? again('changed meanwhile') : outcome;
   }
 
@@ -182,10 +185,10 @@ export class TargetPasses {
   }
 
   /** Reports why an object is kept, if a user should know. */
-  #report(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
+  #report(ctx: ReconcileContext, kind: Kind, object: KubeObject, end: End): void {
     const { expirer, metrics } = this.#options;
     const notice = computeNotice(end);
-    if (notice !== undefined && expirer.reportOnce(pass, kind, object, notice))
+    if (notice !== undefined && expirer.reportOnce(ctx, kind, object, notice))
       metrics.skipped(metricKind(kind), notice.because);
   }
 
@@ -193,14 +196,14 @@ export class TargetPasses {
    * No policy selects the object any more, or its list is not complete, so the caches do not show the result of a DELETE
    * without an answer: asks the API server. If it refuses the read, the DELETE is not counted.
    */
-  async #resolveUnselected(pass: Pass, key: ObjectKey): Promise<void> {
+  async #resolveUnselected(ctx: ReconcileContext, key: ObjectKey): Promise<void> {
     const { expirer } = this.#options;
-    const id = idOf(pass);
+    const id = idOf(ctx);
     const sent = expirer.unanswered(id);
     if (sent === undefined) return;
     const { client, kind } = sent.because.by;
     try {
-      expirer.observe(pass, { id, kind, object: await readLive(client, kind, key) });
+      expirer.observe(ctx, { id, kind, object: await readLive(client, kind, key) });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
       expirer.forget(id);
@@ -208,23 +211,23 @@ export class TargetPasses {
   }
 
   /** A policy for the same kind that is not evaluated yet may keep the object longer: nothing is deleted before. */
-  #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
+  #obstacle(ctx: ReconcileContext, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
     if (by.suspect)
       return { after: ACTION_RETRY, note: 'nothing is deleted before its rights have been reviewed' };
     const { policies, clusterWide } = this.#options;
     const id = targetIdOf(by.kind);
-    const here = pass.cache.byIndex(TTLPolicy, 'target', id);
+    const here = ctx.cache.byIndex(TTLPolicy, 'target', id);
     const policiesOfKind: AnyPolicy[] = [
       ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
-      ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
+      ...(clusterWide ? ctx.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
     ];
     const obstacle = computeObstacle(policiesOfKind, (policy) => policies.standingOf(policy));
     if (obstacle === undefined) return undefined;
     if (obstacle.kind === 'lasting') return { after: ACTION_RETRY, note: obstacle.note };
-    const waited = minus(pass.now, policies.sinceOf(obstacle.policy) ?? pass.now);
+    const waited = minus(ctx.now, policies.sinceOf(obstacle.policy) ?? ctx.now);
     return { after: millis(Math.min(Math.max(waited, LIST_RETRY), ACTION_RETRY)) };
   }
 }
 
 /** The key of a target in the queue is its `objectId`. */
-const idOf = ({ key }: Pass): string => objectName(key);
+const idOf = ({ key }: ReconcileContext): string => objectName(key);

@@ -2,7 +2,7 @@
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import type { AdmissionAnswer, AdmissionRequest } from '@lapse/runtime/host/review';
+import type { AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { simulate } from '@lapse/simulation/simulate';
 import type { Need, Subject } from '#deletion/rights';
 import { AuthorSeal } from '#deletion/rightsAuthor';
@@ -120,4 +120,5 @@ export const review = (
   object: KubeObject,
   author: Subject['username'],
   more: Partial<AdmissionRequest> = {},
-): Promise<AdmissionAnswer> | AdmissionAnswer => policyRules(options).review(request(object, author, more));
+): Promise<AdmissionResponse> | AdmissionResponse =>
+  policyRules(options).review(request(object, author, more));

@@ -115,6 +115,6 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
         ? [{ group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['delete'] }]
         : []),
     ],
-    reconcile: (pass) => reconcileCapture(pass, context),
+    reconcile: (ctx) => reconcileCapture(ctx, context),
   });
 }

@@ -33,13 +33,13 @@ import {
 } from './work.ts';
 
 export async function reconcileDetach(work: Work): Promise<Outcome> {
-  const { pass, options } = work;
-  const cached = await getStep(work, cachedRead(pass));
-  if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
+  const { ctx, options } = work;
+  const cached = await getStep(work, cachedRead(ctx));
+  if (cached.kind === 'waiting') return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
   // The following steps delete, mark or finish something. The cache may be stale, so they read from the API server.
-  const step = await getStep(work, liveRead(pass, options.direct));
+  const step = await getStep(work, liveRead(ctx, options.direct));
   if (step.kind === 'failure') return end(work, step);
-  if (step.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
+  if (step.kind === 'waiting') return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
   const refusal = await reviewAuthor(options.authors, work.request, work.claim);
   if (refusal !== undefined) return end(work, refusal);
   switch (step.kind) {
@@ -54,14 +54,14 @@ export async function reconcileDetach(work: Work): Promise<Outcome> {
   }
 }
 
-async function getStep({ pass, request, claim: key }: Work, read: Read): Promise<DetachStep> {
+async function getStep({ ctx, request, claim: key }: Work, read: Read): Promise<DetachStep> {
   try {
     const claim = await read(PersistentVolumeClaim, key);
     const memory = rememberedVolume(request);
     const volumeName = memory ?? (claim?.spec?.volumeName || undefined);
     const volume = volumeName === undefined ? undefined : await readVolume(read, volumeName);
     const keeper = keeperName('pv', request.metadata.uid!);
-    const users = await getUsers(pass, key);
+    const users = await getUsers(ctx, key);
     return computeDetach({ key, claim, volumeName, volume, users, remembered: memory !== undefined, keeper });
   } catch (error) {
     return failureOf(error, 'looking for the volume');
@@ -83,31 +83,31 @@ async function release(work: Work, claim: PersistentVolumeClaim, volume: Persist
 }
 
 async function deleteClaim(
-  { pass, options }: Work,
+  { ctx, options }: Work,
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
 ): Promise<Outcome> {
   const decide = (live: PersistentVolumeClaim): Decision<'changed'> =>
     live.spec?.volumeName === volume.metadata.name
-      ? { kind: 'delete', since: pass.now }
+      ? { kind: 'delete', since: ctx.now }
       : { kind: 'keep', verdict: 'changed' };
-  const target = { kind: PersistentVolumeClaim, object: claim, since: pass.now, decide };
-  const deletion = await options.deletes.delete(pass, target);
+  const target = { kind: PersistentVolumeClaim, object: claim, since: ctx.now, decide };
+  const deletion = await options.deletes.delete(ctx, target);
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
-    return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
+    return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
   return outcomeOf(deletion, () => again('the claim changed'));
 }
 
 async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Outcome>): Promise<Outcome> {
-  const { pass, request, options } = work;
+  const { ctx, request, options } = work;
   const name = keeperName('pv', request.metadata.uid!);
   const wanted = buildKeeper(name, request, options.policy.detachRetention);
-  const anchor = await ensureKeeper(pass, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
+  const anchor = await ensureKeeper(ctx, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
   switch (anchor.kind) {
     case 'failure':
       return end(work, anchor);
     case 'unknown':
-      return waitForKeeper(pass);
+      return waitForKeeper(ctx);
     case 'dry':
       return wouldCapture(work);
     case 'anchored':
@@ -129,13 +129,13 @@ async function mark(
   { volume, owner, dryRun }: Mark,
   then: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { pass, options } = work;
+  const { ctx, options } = work;
   const doing = `marking PersistentVolume ${volume.metadata.name}`;
   const patch = computeMark(volume, owner, options.policy.clearClaimRef);
   if (isFailure(patch)) return end(work, patch);
   if (patch !== undefined) {
     try {
-      const answer = await pass.client.patch(
+      const answer = await ctx.client.patch(
         PersistentVolume,
         keyOf(volume),
         { type: 'merge', patch },
@@ -151,16 +151,16 @@ async function mark(
 }
 
 function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
-  const { pass, request, claim, options } = work;
+  const { ctx, request, claim, options } = work;
   const { name, uid } = volume.metadata;
   const { policy, rules } = options;
   const dataRef = { kind: PersistentVolume.kind, name: name!, uid: uid! };
-  return finishRequest(pass, options, request, (at) => {
+  return finishRequest(ctx, options, request, (at) => {
     const ends = describeRetention(policy.detachRetention, computeEnd(request, rules, at));
     const message = `PersistentVolume ${name} is detached from claim ${claimText(claim)}; ${ends}`;
     return completed(message, { dataRef });
   });
 }
 
-const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options, request, endedBy(why));
+const end = ({ ctx, request, options }: Work, why: Failure): Promise<Outcome> =>
+  finishRequest(ctx, options, request, endedBy(why));

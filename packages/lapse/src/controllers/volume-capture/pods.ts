@@ -2,7 +2,7 @@
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
 import { claimText } from './compute.ts';
 
@@ -54,11 +54,11 @@ export const CLAIM_INDEX = 'claim';
 export const podIndexes = { [CLAIM_INDEX]: (pod: Pod): string[] => (hasEnded(pod) ? [] : claimsOf(pod)) };
 
 /** Names of the Pods that use the claim and have not finished. Read from the API server while Pods are not watched. */
-export async function getUsers(pass: Pass, claim: ObjectKey): Promise<string[]> {
+export async function getUsers(ctx: ReconcileContext, claim: ObjectKey): Promise<string[]> {
   const namespace = claim.namespace ?? '';
-  const users = pass.cache.isSynced(Pod)
-    ? pass.cache.byIndex(Pod, CLAIM_INDEX, claimText(claim))
-    : (await pass.client.list(Pod, { namespace })).items.filter((pod) =>
+  const users = ctx.cache.isSynced(Pod)
+    ? ctx.cache.byIndex(Pod, CLAIM_INDEX, claimText(claim))
+    : (await ctx.client.list(Pod, { namespace })).items.filter((pod) =>
         podIndexes[CLAIM_INDEX](pod).includes(claimText(claim)),
       );
   return users.map((pod) => pod.metadata.name!);

@@ -6,7 +6,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { computeRebound, detachKeeper } from './computeDetach.ts';
 import { premiseOf } from './work.ts';
 
@@ -36,16 +36,16 @@ export const detachedVolumeController = (): ControllerDefinition<PersistentVolum
     reconcile,
   });
 
-async function reconcile(pass: Pass): Promise<Outcome> {
-  const volume = pass.cache.get(PersistentVolume, pass.key);
+async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
+  const volume = ctx.cache.get(PersistentVolume, ctx.key);
   const keeper = volume === undefined ? undefined : detachKeeper(volume);
   const { namespace, name } = volume?.spec?.claimRef ?? {};
   if (volume === undefined || keeper === undefined || !namespace || !name) return settled();
-  const claim = await pass.client.get(PersistentVolumeClaim, { namespace, name });
+  const claim = await ctx.client.get(PersistentVolumeClaim, { namespace, name });
   if (claim === undefined) return settled();
   const patch = computeRebound(volume, claim);
-  if (patch === undefined) return waitUntil(plus(pass.now, BINDING), 'claim');
-  const answer = await pass.client.patch(
+  if (patch === undefined) return waitUntil(plus(ctx.now, BINDING), 'claim');
+  const answer = await ctx.client.patch(
     PersistentVolume,
     keyOf(volume),
     { type: 'merge', patch },
@@ -55,6 +55,6 @@ async function reconcile(pass: Pass): Promise<Outcome> {
   if (answer.kind === 'conflict') return again('the volume changed');
   const note = `bound to claim ${namespace}/${name} again: ObjectKeeper ${keeper.name} does not own it any more`;
   if (answer.kind === 'patched')
-    pass.event(volume, { type: 'Normal', reason: 'BoundAgain', action: 'Release', note });
+    ctx.event(volume, { type: 'Normal', reason: 'BoundAgain', action: 'Release', note });
   return settled();
 }

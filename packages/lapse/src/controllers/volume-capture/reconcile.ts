@@ -1,7 +1,7 @@
 // The reconcile of one request: finished, or to be captured in its mode. Every result goes through finishRequest.
 
 import { type Outcome, settled } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { reconcileEnded } from '#requests/ended';
@@ -12,22 +12,22 @@ import { reconcileDetach } from './detach.ts';
 import { reconcileSnapshot } from './snapshot.ts';
 import type { CaptureContext } from './work.ts';
 
-export async function reconcileCapture(pass: Pass, options: CaptureContext): Promise<Outcome> {
-  const request = pass.cache.get(VolumeCaptureRequest, pass.key);
+export async function reconcileCapture(ctx: ReconcileContext, options: CaptureContext): Promise<Outcome> {
+  const request = ctx.cache.get(VolumeCaptureRequest, ctx.key);
   if (request === undefined) {
-    options.unanswered.delete(claimText(pass.key));
+    options.unanswered.delete(claimText(ctx.key));
     return settled();
   }
-  const ended = await reconcileEnded(pass, request, options);
+  const ended = await reconcileEnded(ctx, request, options);
   if (ended !== undefined) return ended;
   const { policy } = options;
   const mode = request.spec?.mode;
   if (mode !== 'Snapshot' && mode !== 'Detach') {
     const unknown = failure(Reason.InvalidMode, `spec.mode ${mode} is neither Snapshot nor Detach`);
-    return finishRequest(pass, options, request, endedBy(unknown));
+    return finishRequest(ctx, options, request, endedBy(unknown));
   }
   const claim = computeClaimKey(request, policy.allowCrossNamespace);
-  if (isFailure(claim)) return finishRequest(pass, options, request, endedBy(claim));
-  const work = { pass, request, claim, options };
+  if (isFailure(claim)) return finishRequest(ctx, options, request, endedBy(claim));
+  const work = { ctx, request, claim, options };
   return mode === 'Snapshot' ? reconcileSnapshot(work) : reconcileDetach(work);
 }

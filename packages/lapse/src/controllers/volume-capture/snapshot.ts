@@ -50,18 +50,18 @@ export async function reconcileSnapshot(work: Work): Promise<Outcome> {
   );
 }
 
-const isUnanswered = ({ pass, request, options }: Work): boolean =>
-  options.unanswered.get(claimText(pass.key)) === request.metadata.uid;
+const isUnanswered = ({ ctx, request, options }: Work): boolean =>
+  options.unanswered.get(claimText(ctx.key)) === request.metadata.uid;
 
 /** The cache may be stale: a content whose creation was started is missing only if the API server says so. */
 async function findContent(
-  { pass, request, options }: Work,
+  { ctx, request, options }: Work,
   name: string,
 ): Promise<VolumeSnapshotContent | Failure | undefined> {
-  const cached = pass.cache.get(VolumeSnapshotContent, { name });
+  const cached = ctx.cache.get(VolumeSnapshotContent, { name });
   if (cached !== undefined || recordedContent(request) === undefined) return cached;
   try {
-    return await options.direct.get(pass, VolumeSnapshotContent, { name });
+    return await options.direct.get(ctx, VolumeSnapshotContent, { name });
   } catch (error) {
     return snapshotFailureOf(error, `reading VolumeSnapshotContent ${name}`);
   }
@@ -76,18 +76,18 @@ async function proceed(
   work: Work,
   contentFor: (owner: OwnerReference) => Promise<Content>,
 ): Promise<Outcome> {
-  const { pass, request, options } = work;
+  const { ctx, request, options } = work;
   const wanted = buildKeeper(
     keeperName('snapshot', request.metadata.uid!),
     request,
     options.policy.retention,
   );
-  const anchor = await ensureKeeper(pass, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
+  const anchor = await ensureKeeper(ctx, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
   switch (anchor.kind) {
     case 'failure':
       return end(work, anchor);
     case 'unknown':
-      return waitForKeeper(pass);
+      return waitForKeeper(ctx);
     case 'dry':
       return wouldCapture(work);
     case 'anchored': {
@@ -103,18 +103,18 @@ async function proceed(
 }
 
 function watchContent(work: Work, content: VolumeSnapshotContent): Promise<Outcome> | Outcome {
-  const { pass, request, claim, options } = work;
+  const { ctx, request, claim, options } = work;
   const progress = computeProgress(content, claimText(claim));
   const { name, uid } = content.metadata;
   const dataRef = { kind: content.kind, name: name!, uid: uid! };
   switch (progress.kind) {
     case 'waiting':
-      return waitForEvent(pass, 'snapshot', VolumeSnapshotContent);
+      return waitForEvent(ctx, 'snapshot', VolumeSnapshotContent);
     case 'failure':
-      return finishRequest(pass, options, request, endedBy(progress, { dataRef }));
+      return finishRequest(ctx, options, request, endedBy(progress, { dataRef }));
     case 'ready': {
       const { policy, rules } = options;
-      return finishRequest(pass, options, request, (at) => {
+      return finishRequest(ctx, options, request, (at) => {
         const ends = describeRetention(policy.retention, computeEnd(request, rules, at));
         const message = `VolumeSnapshotContent ${name} of claim ${claimText(claim)} is ready; ${ends}`;
         return completed(message, { dataRef });
@@ -132,14 +132,14 @@ interface Source {
 
 /** What is captured and how. A cache may be stale, so no request fails because of cached state alone. */
 async function getSource(work: Work): Promise<Source | Failure> {
-  const { pass, options } = work;
-  const found = await findSource(work, cachedRead(pass));
-  return isFailure(found) ? findSource(work, liveRead(pass, options.direct)) : found;
+  const { ctx, options } = work;
+  const found = await findSource(work, cachedRead(ctx));
+  return isFailure(found) ? findSource(work, liveRead(ctx, options.direct)) : found;
 }
 
 async function findSource(work: Work, read: Read): Promise<Source | Failure> {
-  const { pass, request, claim: key, options } = work;
-  const direct = liveRead(pass, options.direct);
+  const { ctx, request, claim: key, options } = work;
+  const direct = liveRead(ctx, options.direct);
   try {
     const claim = await read(PersistentVolumeClaim, key);
     const volumeName = computeVolumeName(claim, key);
@@ -162,12 +162,12 @@ async function findSource(work: Work, read: Read): Promise<Source | Failure> {
 
 /** Read only if the request sets no snapshot class. */
 async function getStorageClass(
-  { pass, request, options }: Work,
+  { ctx, request, options }: Work,
   claim: PersistentVolumeClaim,
 ): Promise<StorageClass | undefined> {
   const name = claim.spec?.storageClassName;
   if (request.spec?.volumeSnapshotClassName || !name) return undefined;
-  return options.direct.get(pass, StorageClass, { name });
+  return options.direct.get(ctx, StorageClass, { name });
 }
 
 /** Uses an existing content. If another controller created it, this request does not record it yet. */
@@ -188,9 +188,9 @@ async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise
  * caller checks that.
  */
 async function createContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
-  const { pass, options, request } = work;
+  const { ctx, options, request } = work;
   const name = content.metadata.name!;
-  const key = claimText(pass.key);
+  const key = claimText(ctx.key);
   try {
     // Stays set when the record or the create throws: this process may then repeat it.
     options.unanswered.set(key, request.metadata.uid!);
@@ -199,7 +199,7 @@ async function createContent(work: Work, content: VolumeSnapshotContent): Promis
       options.unanswered.delete(key);
       return recorded.not;
     }
-    const answer = await pass.client.create(VolumeSnapshotContent, content);
+    const answer = await ctx.client.create(VolumeSnapshotContent, content);
     options.unanswered.delete(key);
     if (answer.kind === 'created') return answer.object;
     if (answer.kind === 'invalid')
@@ -207,11 +207,11 @@ async function createContent(work: Work, content: VolumeSnapshotContent): Promis
         Reason.UnsupportedSnapshotStack,
         `VolumeSnapshotContent ${name} was refused; a snapshot stack that takes contents without a VolumeSnapshot is needed: ${answer.error.message}`,
       );
-    return (await options.direct.get(pass, VolumeSnapshotContent, keyOf(content))) ?? contentLost(name);
+    return (await options.direct.get(ctx, VolumeSnapshotContent, keyOf(content))) ?? contentLost(name);
   } catch (error) {
     return snapshotFailureOf(error, `creating VolumeSnapshotContent ${name}`);
   }
 }
 
-const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options, request, endedBy(why));
+const end = ({ ctx, request, options }: Work, why: Failure): Promise<Outcome> =>
+  finishRequest(ctx, options, request, endedBy(why));

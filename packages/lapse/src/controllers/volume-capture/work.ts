@@ -7,7 +7,7 @@ import { PersistentVolume } from '@lapse/kube/api/kinds/volumes';
 import { checkPathSegment } from '@lapse/kube/api/names';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import type { Read } from '#requests/direct';
 import type { CaptureOptions } from './policy.ts';
@@ -19,7 +19,7 @@ export interface CaptureContext extends CaptureOptions {
 }
 
 export interface Work {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly request: VolumeCaptureRequest;
   /** The claim that is captured. */
   readonly claim: ObjectKey;
@@ -28,13 +28,13 @@ export interface Work {
 
 /** Writes an annotation into the request before the step that it records. */
 export async function recordStep(
-  { pass, request }: Work,
+  { ctx, request }: Work,
   annotation: string,
   value: string,
 ): Promise<{ request: VolumeCaptureRequest } | { not: Outcome }> {
   if (request.metadata.annotations?.[annotation] === value) return { request };
   const patch = { metadata: { annotations: { [annotation]: value } } };
-  const answer = await pass.client.patch(
+  const answer = await ctx.client.patch(
     VolumeCaptureRequest,
     keyOf(request),
     { type: 'merge', patch },
@@ -71,15 +71,16 @@ const BARRIER = seconds(1);
 const POLL = seconds(30);
 
 /** Waits for a change of an object of this kind. */
-export const waitForEvent = (pass: Pass, why: string, kind: Kind): Outcome =>
-  waitUntil(plus(pass.now, pass.cache.isSynced(kind) ? SAFETY : POLL), why);
+export const waitForEvent = (ctx: ReconcileContext, why: string, kind: Kind): Outcome =>
+  waitUntil(plus(ctx.now, ctx.cache.isSynced(kind) ? SAFETY : POLL), why);
 
 /** The keeper's uid is not known yet. No artifact is created before. */
-export const waitForKeeper = (pass: Pass): Outcome => waitUntil(plus(pass.now, BARRIER), 'keeper uid');
+export const waitForKeeper = (ctx: ReconcileContext): Outcome =>
+  waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
 
 /** A dry run ends here: without a keeper there is no owner. The request stays pending. */
-export function wouldCapture({ pass, request, claim }: Work): Outcome {
+export function wouldCapture({ ctx, request, claim }: Work): Outcome {
   const note = `would capture claim ${claim.namespace}/${claim.name} (dry run)`;
-  pass.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
+  ctx.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
   return settled();
 }

@@ -95,6 +95,6 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
         ? [{ group, resource: 'volumerestorerequests', verbs: ['delete'] }]
         : []),
     ],
-    reconcile: (pass) => reconcileRestore(pass, options),
+    reconcile: (ctx) => reconcileRestore(ctx, options),
   });
 }

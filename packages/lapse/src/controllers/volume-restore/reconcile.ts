@@ -11,7 +11,7 @@ import {
 } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { cachedRead, liveRead, type Read } from '#requests/direct';
@@ -37,7 +37,7 @@ import type { RestoreOptions } from './policy.ts';
 import { reportsAbout } from './reports.ts';
 
 interface Work {
-  readonly pass: Pass;
+  readonly ctx: ReconcileContext;
   readonly request: VolumeRestoreRequest;
   readonly options: RestoreOptions;
   readonly target: ObjectKey;
@@ -48,27 +48,27 @@ const BARRIER = seconds(1);
 /** Interval without a watch, when no events arrive. */
 const POLL = seconds(30);
 
-export async function reconcileRestore(pass: Pass, options: RestoreOptions): Promise<Outcome> {
-  const request = pass.cache.get(VolumeRestoreRequest, pass.key);
+export async function reconcileRestore(ctx: ReconcileContext, options: RestoreOptions): Promise<Outcome> {
+  const request = ctx.cache.get(VolumeRestoreRequest, ctx.key);
   if (request === undefined) return settled();
-  const ended = await reconcileEnded(pass, request, options);
+  const ended = await reconcileEnded(ctx, request, options);
   if (ended !== undefined) return ended;
   const source = computeSource(request);
   const target = computeTarget(request, options.policy.allowCrossNamespace);
-  if (isFailure(source)) return finish(pass, options, request, endedBy(source));
-  if (isFailure(target)) return finish(pass, options, request, endedBy(target));
-  const work: Work = { pass, request, options, target };
+  if (isFailure(source)) return finish(ctx, options, request, endedBy(source));
+  if (isFailure(target)) return finish(ctx, options, request, endedBy(target));
+  const work: Work = { ctx, request, options, target };
   const state = await getSourceState(work, source);
   // A bound claim does not need its source any more.
   if (isFailure(state)) return (await isRestored(work)) ? anchor(work) : end(work, state);
   return state.kind === 'waiting' ? wait(work, 'source') : anchor(work);
 }
 
-const isRestored = async ({ pass, request, options, target }: Work): Promise<boolean> =>
-  computeTargetState(await options.direct.get(pass, PersistentVolumeClaim, target), request).kind === 'bound';
+const isRestored = async ({ ctx, request, options, target }: Work): Promise<boolean> =>
+  computeTargetState(await options.direct.get(ctx, PersistentVolumeClaim, target), request).kind === 'bound';
 
 /** A cache may be stale, so no request fails because of cached state alone. */
-async function getSourceState({ pass, options }: Work, source: SourceRef): Promise<SourceState> {
+async function getSourceState({ ctx, options }: Work, source: SourceRef): Promise<SourceState> {
   const look = async (read: Read): Promise<SourceState> => {
     const { name } = source;
     return source.kind === 'VolumeSnapshotContent'
@@ -76,25 +76,25 @@ async function getSourceState({ pass, options }: Work, source: SourceRef): Promi
       : computeVolumeState(await read(PersistentVolume, { name }), name);
   };
   try {
-    const cached = await look(cachedRead(pass));
-    return isFailure(cached) ? await look(liveRead(pass, options.direct)) : cached;
+    const cached = await look(cachedRead(ctx));
+    return isFailure(cached) ? await look(liveRead(ctx, options.direct)) : cached;
   } catch (error) {
     return snapshotFailureOf(error, 'looking for the source');
   }
 }
 
 async function anchor(work: Work): Promise<Outcome> {
-  const { pass, request, options } = work;
+  const { ctx, request, options } = work;
   const wanted = buildKeeper(keeperName('pvc', request.metadata.uid!), request, { mode: 'FollowObject' });
-  const found = await ensureKeeper(pass, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
+  const found = await ensureKeeper(ctx, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
   switch (found.kind) {
     case 'failure':
       return end(work, found);
     case 'unknown':
-      return waitUntil(plus(pass.now, BARRIER), 'keeper uid');
+      return waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
     case 'dry': {
       const note = `would wait for claim ${work.target.name} (dry run)`;
-      pass.event(request, { type: 'Normal', reason: 'WouldRestore', action: 'Restore', note });
+      ctx.event(request, { type: 'Normal', reason: 'WouldRestore', action: 'Restore', note });
       return settled();
     }
     case 'anchored':
@@ -106,7 +106,7 @@ async function anchor(work: Work): Promise<Outcome> {
 
 /** Writes the keeper of the claim into the request, for the provisioner. Returns undefined if that is not needed. */
 async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome | undefined> {
-  const { pass, request, options } = work;
+  const { ctx, request, options } = work;
   if (options.policy.ownership === 'None') return undefined;
   const { apiVersion, kind, name, uid } = owner;
   const text = [apiVersion, kind, name, uid].join('|');
@@ -114,7 +114,7 @@ async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome |
   const { resourceVersion: ifVersion, uid: ifUid } = request.metadata;
   const patch = { metadata: { annotations: { [ANNOTATION_KEEPER_REF]: text } } };
   try {
-    const answer = await pass.client.patch(
+    const answer = await ctx.client.patch(
       VolumeRestoreRequest,
       keyOf(request),
       { type: 'merge', patch },
@@ -130,17 +130,17 @@ async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome |
 
 /** Checks the claim and the Events of the provisioner. */
 async function observe(work: Work): Promise<Outcome> {
-  const { pass, request, options, target } = work;
-  const reported = computeReported(reportsAbout(pass.cache, request), request, options.policy.reporters);
+  const { ctx, request, options, target } = work;
+  const reported = computeReported(reportsAbout(ctx.cache, request), request, options.policy.reporters);
   if (reported !== undefined) return end(work, reported);
   const look = async (read: Read) => {
     const claim = await read(PersistentVolumeClaim, target);
     return { claim, state: computeTargetState(claim, request) };
   };
   try {
-    const cached = await look(cachedRead(pass));
-    const isLive = isFailure(cached.state) || !pass.cache.isSynced(PersistentVolumeClaim);
-    const { claim, state } = isLive ? await look(liveRead(pass, options.direct)) : cached;
+    const cached = await look(cachedRead(ctx));
+    const isLive = isFailure(cached.state) || !ctx.cache.isSynced(PersistentVolumeClaim);
+    const { claim, state } = isLive ? await look(liveRead(ctx, options.direct)) : cached;
     switch (state.kind) {
       case 'failure':
         return await end(work, state);
@@ -156,7 +156,7 @@ async function observe(work: Work): Promise<Outcome> {
   }
 }
 
-function complete({ pass, request, options, target }: Work, claim: PersistentVolumeClaim): Promise<Outcome> {
+function complete({ ctx, request, options, target }: Work, claim: PersistentVolumeClaim): Promise<Outcome> {
   const name = `${target.namespace}/${target.name}`;
   const whose =
     options.policy.ownership === 'None'
@@ -164,32 +164,32 @@ function complete({ pass, request, options, target }: Work, claim: PersistentVol
       : 'it ends when this request is deleted, unless another owner keeps it';
   const ref = { name: target.name, namespace: target.namespace!, uid: claim.metadata.uid! };
   const ending = completed(`PersistentVolumeClaim ${name} is restored; ${whose}`, { targetPVCRef: ref });
-  return finish(pass, options, request, ending);
+  return finish(ctx, options, request, ending);
 }
 
 /** Waits for the provisioner. After ten minutes, a message reports that no provisioner responds. */
-function wait({ pass, request, target }: Work, what: string): Outcome {
+function wait({ ctx, request, target }: Work, what: string): Outcome {
   const watched = [PersistentVolumeClaim, VolumeSnapshotContent].every((kind) =>
-    pass.cache.isSynced(kind as Kind),
+    ctx.cache.isSynced(kind as Kind),
   );
-  const look = plus(pass.now, watched ? SAFETY : POLL);
-  if (!isUnserved(request, pass.now))
+  const look = plus(ctx.now, watched ? SAFETY : POLL);
+  if (!isUnserved(request, ctx.now))
     return waitUntil(instant(Math.min(look, computeUnservedAt(request))), what);
   const note = `still waiting for ${what === 'claim' ? `claim ${target.namespace}/${target.name}` : 'the source'}: is there a provisioner that serves VolumeRestoreRequests?`;
-  pass.event(request, { type: 'Warning', reason: 'WaitingForProvisioner', action: 'Wait', note });
+  ctx.event(request, { type: 'Warning', reason: 'WaitingForProvisioner', action: 'Wait', note });
   return waitUntil(look, what);
 }
 
-const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finish(pass, options, request, endedBy(why));
+const end = ({ ctx, request, options }: Work, why: Failure): Promise<Outcome> =>
+  finish(ctx, options, request, endedBy(why));
 
 function finish(
-  pass: Pass,
+  ctx: ReconcileContext,
   options: RestoreOptions,
   request: VolumeRestoreRequest,
   ending: Ending,
 ): Promise<Outcome> {
   const ignored = ignoredFields(request);
   const message = [ending.message, ...ignored.map((field) => `${field} is ignored`)].join('; ');
-  return finishRequest(pass, options, request, { ...ending, message });
+  return finishRequest(ctx, options, request, { ...ending, message });
 }

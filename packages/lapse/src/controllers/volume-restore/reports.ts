@@ -2,7 +2,7 @@
 // read.
 
 import { KubeEvent } from '@lapse/runtime/events/build';
-import type { KindReader } from '@lapse/runtime/pass';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
 import type { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import type { Report } from './compute.ts';

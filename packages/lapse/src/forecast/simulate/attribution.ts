@@ -60,9 +60,9 @@ export class Attribution {
     const { name: controller, reconcile } = definition;
     return {
       ...definition,
-      reconcile: (pass) =>
-        this.#current.run({ controller, key: keyText(pass.key), reason: pass.reason }, () =>
-          reconcile.call(definition, pass),
+      reconcile: (ctx) =>
+        this.#current.run({ controller, key: keyText(ctx.key), reason: ctx.reason }, () =>
+          reconcile.call(definition, ctx),
         ),
     };
   }

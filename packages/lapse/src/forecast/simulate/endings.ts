@@ -5,7 +5,7 @@ import { formatTime, type Instant, isDue } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseKeyText } from '@lapse/runtime/interner';
 import type { Change } from '@lapse/simulation/history';
-import type { SimulatedPass } from '@lapse/simulation/narrator';
+import type { SimulatedReconcile } from '@lapse/simulation/narrator';
 import { refText } from '@lapse/simulation/refs';
 import type { Attribution, Deed } from './attribution.ts';
 
@@ -65,7 +65,7 @@ export class Endings {
   }
 
   /** In the order of time. */
-  explain(passes: readonly SimulatedPass[], sources: ReasonSources): End[] {
+  explain(passes: readonly SimulatedReconcile[], sources: ReasonSources): End[] {
     const waits = waitsOf(passes);
     return [...this.#found.values()]
       .map(({ deed, owner, ...end }): End => {
@@ -106,16 +106,16 @@ const keyOf = ({ namespace, name }: { namespace?: string; name: string }) =>
 
 export const refOfEnd = (end: End): string => refText(end.kind, keyOf(end));
 
-type Waits = ReadonlyMap<string, readonly SimulatedPass[]>;
+type Waits = ReadonlyMap<string, readonly SimulatedReconcile[]>;
 
-function waitsOf(passes: readonly SimulatedPass[]): Waits {
-  const waits = new Map<string, SimulatedPass[]>();
-  for (const pass of passes) {
-    if (pass.outcome.kind !== 'waitUntil') continue;
-    const id = `${pass.controller} ${pass.key}`;
+function waitsOf(passes: readonly SimulatedReconcile[]): Waits {
+  const waits = new Map<string, SimulatedReconcile[]>();
+  for (const record of passes) {
+    if (record.outcome.kind !== 'waitUntil') continue;
+    const id = `${record.controller} ${record.key}`;
     const known = waits.get(id);
-    if (known === undefined) waits.set(id, [pass]);
-    else known.push(pass);
+    if (known === undefined) waits.set(id, [record]);
+    else known.push(record);
   }
   return waits;
 }

@@ -6,7 +6,7 @@ import { keyOf } from '@lapse/kube/api/kind';
 import { type Condition, Namespace } from '@lapse/kube/api/kinds/builtin';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import {
   computeConditions,
   computeContentKinds,
@@ -22,24 +22,24 @@ const namespaceFacts = ({ metadata, spec }: Namespace) => ({
   finalizers: spec?.finalizers,
 });
 
-async function reconcile(pass: Pass): Promise<Outcome> {
-  const namespace = pass.cache.get(Namespace, pass.key);
+async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
+  const namespace = ctx.cache.get(Namespace, ctx.key);
   if (namespace === undefined) return settled();
-  const step = computeNamespaceStep(namespace, pass.now);
+  const step = computeNamespaceStep(namespace, ctx.now);
   switch (step.kind) {
     case 'nothing':
       return settled();
     case 'wait':
       return waitUntil(step.until, 'namespace deletion');
     case 'empty':
-      return empty(pass, namespace, step.since);
+      return empty(ctx, namespace, step.since);
     default:
       return assertNever(step);
   }
 }
 
-async function empty(pass: Pass, namespace: Namespace, since: Instant): Promise<Outcome> {
-  const { client, now } = pass;
+async function empty(ctx: ReconcileContext, namespace: Namespace, since: Instant): Promise<Outcome> {
+  const { client, now } = ctx;
   const discovered = await getDiscovered(client);
   const kinds = computeContentKinds(discovered.kinds);
   const name = namespace.metadata.name!;
@@ -55,18 +55,18 @@ async function empty(pass: Pass, namespace: Namespace, since: Instant): Promise<
     remains: podsFirst ? [] : remains,
     ...(discovered.problem === undefined ? {} : { discovery: discovered.problem }),
   };
-  const current = await patchConditions(pass, namespace, findings);
+  const current = await patchConditions(ctx, namespace, findings);
   if (current === 'gone') return settled();
   if (current === 'changed') return again('changed while it was emptied');
   const trouble = [...(discovered.problem === undefined ? [] : [discovered.problem]), ...problems];
   if (trouble.length > 0) return failed(new Error(`namespace ${name}: ${trouble.join(', ')}`));
   const estimate = Math.max(0, ...remains.map((kind) => kind.estimate));
   if (estimate > 0) return waitUntil(plus(now, seconds(Math.floor(estimate / 2) + 1)), 'content remains');
-  return finalize(pass, current);
+  return finalize(ctx, current);
 }
 
 async function patchConditions(
-  { client, now }: Pass,
+  { client, now }: ReconcileContext,
   namespace: Namespace,
   findings: Findings,
 ): Promise<Namespace | 'gone' | 'changed'> {
@@ -92,7 +92,7 @@ async function patchConditions(
 }
 
 /** Removes the `kubernetes` finalizer. The API server deletes the namespace if no other finalizer is left. */
-async function finalize({ client }: Pass, namespace: Namespace): Promise<Outcome> {
+async function finalize({ client }: ReconcileContext, namespace: Namespace): Promise<Outcome> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== FINALIZER);
   const next: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } };
   const answer = await client.update(Namespace, next, { subresource: 'finalize' });

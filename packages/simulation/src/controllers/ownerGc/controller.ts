@@ -68,6 +68,6 @@ export function createOwnerGc(): ControllerDefinition {
     },
     concurrency: 8,
     rights: [{ group: '*', resource: '*', verbs: ['get', 'patch', 'delete'] }],
-    reconcile: (pass) => reconcile(pass, graph),
+    reconcile: (ctx) => reconcile(ctx, graph),
   }) as ControllerDefinition;
 }

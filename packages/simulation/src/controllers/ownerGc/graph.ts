@@ -6,7 +6,7 @@ import type { Kind, ObjectKey, PartialObject } from '@lapse/kube/api/kind';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { CacheReader } from '@lapse/runtime/cache';
-import type { DynamicView } from '@lapse/runtime/pass';
+import type { DynamicView } from '@lapse/runtime/reconcileContext';
 import { resourceId } from './kinds.ts';
 
 export interface Found {

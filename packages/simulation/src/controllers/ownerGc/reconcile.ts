@@ -6,7 +6,7 @@ import type { PartialObject } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import {
   computeDecision,
   computeRole,
@@ -25,30 +25,30 @@ import { deleteUnowned, removeFinalizer, removeOwners, replaceOwners, type Writt
 /** Discovery may lag behind a new CRD. */
 const DISCOVERY_LAG = seconds(1);
 
-export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
-  const address = addressOf(pass.key);
-  if (address === undefined) return discover(pass, graph);
+export async function reconcile(ctx: ReconcileContext, graph: Graph): Promise<Outcome> {
+  const address = addressOf(ctx.key);
+  if (address === undefined) return discover(ctx, graph);
   const found = graph.get(address.resource, address.key);
   if (found === undefined) return settled();
   const role = computeRole(found.object.metadata);
   // Until all kinds are listed, a blocking dependent may exist that is not cached.
-  if (role !== 'none' && !graph.isComplete(pass.now)) return again('kinds are still being listed');
+  if (role !== 'none' && !graph.isComplete(ctx.now)) return again('kinds are still being listed');
   switch (role) {
     case 'none':
       return settled();
     case 'owned':
-      return reconcileOwned(pass, graph, found);
+      return reconcileOwned(ctx, graph, found);
     case 'deletingDependents':
-      return release(pass, graph, found);
+      return release(ctx, graph, found);
     case 'orphaning':
-      return orphan(pass, graph, found);
+      return orphan(ctx, graph, found);
     default:
       return assertNever(role);
   }
 }
 
 /** Declares the watched kinds. Runs discovery if a CRD has changed since the last one. */
-async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Promise<Outcome> {
+async function discover({ client, cache, dynamic, now }: ReconcileContext, graph: Graph): Promise<Outcome> {
   const definitions = [...cache.list(CustomResourceDefinition)];
   const state = definitionsState(definitions);
   if (graph.definitions !== state) {
@@ -63,23 +63,28 @@ async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Pr
 }
 
 /** Reconciles an object with owners. */
-async function reconcileOwned(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
-  const owners = await getOwners(pass.client, graph, found.object);
-  reportForeign(pass, graph, found, owners);
+async function reconcileOwned(ctx: ReconcileContext, graph: Graph, found: Found): Promise<Outcome> {
+  const owners = await getOwners(ctx.client, graph, found.object);
+  reportForeign(ctx, graph, found, owners);
   const dependents = graph.dependentsOf(found.object.metadata.uid!).map(({ object }) => object.metadata);
-  const isCustom = pass.cache.get(CustomResourceDefinition, { name: resourceId(found.kind) }) !== undefined;
+  const isCustom = ctx.cache.get(CustomResourceDefinition, { name: resourceId(found.kind) }) !== undefined;
   const decision = computeDecision(found.object.metadata, { owners, dependents, isCustom });
-  return carryOut(pass, graph, found, decision);
+  return carryOut(ctx, graph, found, decision);
 }
 
-async function carryOut(pass: Pass, graph: Graph, found: Found, decision: Decision): Promise<Outcome> {
-  const { client } = pass;
+async function carryOut(
+  ctx: ReconcileContext,
+  graph: Graph,
+  found: Found,
+  decision: Decision,
+): Promise<Outcome> {
+  const { client } = ctx;
   switch (decision.kind) {
     case 'keep':
       return settled();
     case 'hold':
       // A new CRD of that kind enqueues the object. Here the CRD exists but discovery is behind.
-      return isUndiscoveredOwner(pass, graph, decision.owner)
+      return isUndiscoveredOwner(ctx, graph, decision.owner)
         ? again('the kind of an owner is not discovered yet')
         : settled();
     case 'strip': {
@@ -97,19 +102,19 @@ async function carryOut(pass: Pass, graph: Graph, found: Found, decision: Decisi
   }
 }
 
-const isUndiscoveredOwner = ({ cache }: Pass, graph: Graph, owner: OwnerReference): boolean =>
+const isUndiscoveredOwner = ({ cache }: ReconcileContext, graph: Graph, owner: OwnerReference): boolean =>
   graph.kindOf(owner) === undefined &&
   [...cache.list(CustomResourceDefinition)].some((definition) => isDefinedBy(definition, owner));
 
 /** Foreground deletion: releases the object if no dependent blocks it. Events of its dependents enqueue it again. */
-async function release({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
+async function release({ client }: ReconcileContext, graph: Graph, found: Found): Promise<Outcome> {
   const uid = found.object.metadata.uid!;
   const isBlocked = graph.dependentsOf(uid).some(({ object }) => isBlocking(object.metadata, uid));
   return isBlocked ? settled() : after(await removeFinalizer(client, found, FOREGROUND));
 }
 
 /** Orphan deletion: removes the object from the references of all dependents, then releases it. */
-async function orphan({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
+async function orphan({ client }: ReconcileContext, graph: Graph, found: Found): Promise<Outcome> {
   const uid = found.object.metadata.uid!;
   for (const dependent of graph.dependentsOf(uid))
     if ((await removeOwners(client, dependent, new Set([uid]))) === 'contended')
@@ -121,13 +126,18 @@ const after = (written: Written): Outcome =>
   written === 'contended' ? again('changed while it was decided') : settled();
 
 /** Emits an Event for owners in other namespaces, which do not count. */
-function reportForeign(pass: Pass, graph: Graph, { kind, object }: Found, owners: readonly Owner[]): void {
+function reportForeign(
+  ctx: ReconcileContext,
+  graph: Graph,
+  { kind, object }: Found,
+  owners: readonly Owner[],
+): void {
   for (const { reference, state } of owners) {
     if (state !== 'dangling') continue;
     const elsewhere = graph.withUid(reference.uid);
     const namespace = elsewhere?.object.metadata.namespace;
     if (namespace === undefined || namespace === object.metadata.namespace) continue;
-    pass.event(typed(kind, object), {
+    ctx.event(typed(kind, object), {
       type: 'Warning',
       reason: 'OwnerRefInvalidNamespace',
       action: 'GarbageCollect',

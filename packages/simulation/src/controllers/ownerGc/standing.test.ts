@@ -178,7 +178,7 @@ rule('retries a rejected request later without delaying other objects', async (w
 /** Deletes Secret a in the foreground while ConfigMap b blocks it, then starts a new process. */
 async function restartWhileHeld(
   world: World,
-  then: (pass: (length: number) => Promise<void>) => Promise<void>,
+  then: (ctx: (length: number) => Promise<void>) => Promise<void>,
 ) {
   const owner = await make(world, Secret, 'a');
   const ownerReferences = [ownedBy(Secret, owner, { blockOwnerDeletion: true })];
@@ -211,26 +211,26 @@ const letGo = (world: World) =>
 const both = async (world: World) => [await names(world, Secret), await names(world)];
 
 rule('completes a foreground deletion after a restart', (world) =>
-  restartWhileHeld(world, async (pass) => {
-    await pass(1000);
+  restartWhileHeld(world, async (ctx) => {
+    await ctx(1000);
     expect(await both(world)).toEqual([['a'], ['b']]);
     await letGo(world);
-    await pass(1000);
+    await ctx(1000);
     expect(await both(world)).toEqual([[], []]);
   }),
 );
 
 rule('releases no object before all kinds of possible dependents are listed', (world) =>
-  restartWhileHeld(world, async (pass) => {
+  restartWhileHeld(world, async (ctx) => {
     world.interfere = ({ method, path }) =>
       method === 'GET' && path.includes('/configmaps') ? refuse(503, 'ServiceUnavailable') : undefined;
-    await pass(20_000);
+    await ctx(20_000);
     expect(await both(world)).toEqual([['a'], ['b']]);
     world.interfere = () => undefined;
-    await pass(60_000);
+    await ctx(60_000);
     expect(await both(world)).toEqual([['a'], ['b']]);
     await letGo(world);
-    await pass(1000);
+    await ctx(1000);
     expect(await both(world)).toEqual([[], []]);
   }),
 );

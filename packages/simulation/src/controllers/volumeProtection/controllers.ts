@@ -7,7 +7,7 @@ import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/v
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { again, type Outcome, settled } from '@lapse/runtime/outcome';
-import type { Pass } from '@lapse/runtime/pass';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import {
   CLAIM_PROTECTION,
   claimsOf,
@@ -24,7 +24,7 @@ const heldFacts =
     phase: status?.phase,
   });
 
-async function reconcileClaim({ cache, client, key }: Pass): Promise<Outcome> {
+async function reconcileClaim({ cache, client, key }: ReconcileContext): Promise<Outcome> {
   const claim = cache.get(PersistentVolumeClaim, key);
   if (claim === undefined || !isHeldBy(claim.metadata, CLAIM_PROTECTION)) return settled();
   const namespace = claim.metadata.namespace!;
@@ -36,7 +36,7 @@ async function reconcileClaim({ cache, client, key }: Pass): Promise<Outcome> {
   return removeFinalizer(client, PersistentVolumeClaim, claim, CLAIM_PROTECTION);
 }
 
-async function reconcileVolume({ cache, client, key }: Pass): Promise<Outcome> {
+async function reconcileVolume({ cache, client, key }: ReconcileContext): Promise<Outcome> {
   const volume = cache.get(PersistentVolume, key);
   if (volume === undefined || !isHeldBy(volume.metadata, VOLUME_PROTECTION)) return settled();
   const { namespace, name } = volume.spec?.claimRef ?? {};
@@ -50,7 +50,7 @@ async function reconcileVolume({ cache, client, key }: Pass): Promise<Outcome> {
 }
 
 async function removeFinalizer<T extends KubeObject>(
-  client: Pass['client'],
+  client: ReconcileContext['client'],
   kind: Kind<T>,
   object: T,
   finalizer: string,

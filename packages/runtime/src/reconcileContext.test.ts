@@ -2,12 +2,12 @@ import { type Instant, plus, seconds } from '@lapse/base/instant';
 import { ApiError } from '@lapse/kube/api/status';
 import { describe, expect, test } from 'vitest';
 import type { ControllerDefinition } from './definition.ts';
-import type { EventNote, Regarded } from './events/types.ts';
+import type { EventNote, RegardingObject } from './events/types.ts';
 import { again, settled, terminal, waitUntil } from './outcome.ts';
-import type { Pass } from './pass.ts';
+import type { ReconcileContext } from './reconcileContext.ts';
 import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
 
-const dataOf = (pass: Pass) => pass.cache.get(ConfigMap, pass.key)?.data;
+const dataOf = (ctx: ReconcileContext) => ctx.cache.get(ConfigMap, ctx.key)?.data;
 
 describe('reconciles', () => {
   test(
@@ -15,9 +15,9 @@ describe('reconciles', () => {
     inWorld(
       {
         controllers: [
-          over((pass) => {
-            const at = Number(dataOf(pass)?.at ?? 0) as Instant;
-            return pass.now >= at ? settled() : waitUntil(at, 'test');
+          over((ctx) => {
+            const at = Number(dataOf(ctx)?.at ?? 0) as Instant;
+            return ctx.now >= at ? settled() : waitUntil(at, 'test');
           }),
         ],
       },
@@ -36,8 +36,8 @@ describe('reconciles', () => {
     inWorld(
       {
         controllers: [
-          over((pass) => {
-            if (pass.key.name === 'bad') throw new Error('boom');
+          over((ctx) => {
+            if (ctx.key.name === 'bad') throw new Error('boom');
             return settled();
           }),
         ],
@@ -62,13 +62,13 @@ describe('reconciles', () => {
       {
         controllers: [
           over(
-            async (pass) => {
-              const key = pass.key.name;
+            async (ctx) => {
+              const key = ctx.key.name;
               const log = running as { keys: string[]; most: number };
               expect(log.keys).not.toContain(key);
               log.keys.push(key);
               log.most = Math.max(log.most, log.keys.length);
-              await pass.client.get(ConfigMap, pass.key);
+              await ctx.client.get(ConfigMap, ctx.key);
               log.keys.splice(log.keys.indexOf(key), 1);
               return settled();
             },
@@ -98,7 +98,7 @@ describe('reconciles', () => {
   test(
     'fail with a clear error when they read a kind that is not watched',
     inWorld(
-      { controllers: [over((pass) => (pass.cache.get(Secret, pass.key) ? settled() : settled()))] },
+      { controllers: [over((ctx) => (ctx.cache.get(Secret, ctx.key) ? settled() : settled()))] },
       async (w) => {
         w.manager.start();
         await w.user.create(ConfigMap, configMap('a'));
@@ -113,7 +113,7 @@ describe('reconciles', () => {
 
   test(
     'that return again are neither counted as errors nor retried in a hot loop',
-    inWorld({ controllers: [over((pass) => (pass.losses < 3 ? again('test') : settled()))] }, async (w) => {
+    inWorld({ controllers: [over((ctx) => (ctx.losses < 3 ? again('test') : settled()))] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));
       await w.settle();
@@ -129,7 +129,9 @@ const running = { keys: [] as string[], most: 0 };
 describe('Events about failures', () => {
   const events: [string, EventNote][] = [];
   const outbox = {
-    sink: { record: (regarding: Regarded, note: EventNote) => events.push([regarding.metadata.name!, note]) },
+    sink: {
+      record: (regarding: RegardingObject, note: EventNote) => events.push([regarding.metadata.name!, note]),
+    },
     pending: 0,
     close: async () => {},
   };

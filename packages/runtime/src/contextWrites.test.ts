@@ -4,10 +4,10 @@ import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts'
 
 describe('reconciles after own writes', () => {
   const increment = over(
-    async (pass) => {
-      const cached = pass.cache.get(ConfigMap, pass.key);
+    async (ctx) => {
+      const cached = ctx.cache.get(ConfigMap, ctx.key);
       if (cached === undefined || cached.data?.done === 'yes') return settled();
-      await pass.client.patch(ConfigMap, pass.key, {
+      await ctx.client.patch(ConfigMap, ctx.key, {
         type: 'merge',
         patch: { data: { done: 'yes', writes: String(Number(cached.data?.writes ?? 0) + 1) } },
       });
@@ -67,10 +67,10 @@ describe('reconciles after own writes', () => {
     inWorld(
       {
         controllers: [
-          over(async (pass) => {
-            const cached = pass.cache.get(ConfigMap, pass.key);
+          over(async (ctx) => {
+            const cached = ctx.cache.get(ConfigMap, ctx.key);
             if (cached !== undefined)
-              await pass.client.delete(ConfigMap, pass.key, { ifUid: cached.metadata.uid! });
+              await ctx.client.delete(ConfigMap, ctx.key, { ifUid: cached.metadata.uid! });
             return settled();
           }),
         ],
@@ -110,9 +110,9 @@ describe('reconciles after own writes', () => {
 
 describe('declared rights', () => {
   const touching = over(
-    async (pass) => {
-      await pass.client.patch(ConfigMap, pass.key, { type: 'merge', patch: {} });
-      await pass.client.get(Secret, pass.key);
+    async (ctx) => {
+      await ctx.client.patch(ConfigMap, ctx.key, { type: 'merge', patch: {} });
+      await ctx.client.get(Secret, ctx.key);
       return settled();
     },
     { rights: [{ group: '', resource: 'configmaps', verbs: ['patch'] }] },

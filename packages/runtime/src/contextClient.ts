@@ -6,7 +6,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { Expected } from './ownWrites.ts';
 
-export interface PassClientOptions {
+export interface ContextClientOptions {
   readonly client: Client;
   readonly dryRun: boolean;
   /** Aborts running requests. */
@@ -15,7 +15,7 @@ export interface PassClientOptions {
   readonly onWrite: (kind: Kind, key: ObjectKey, expected: Expected) => void;
 }
 
-export function createPassClient({ client, dryRun, signal, onWrite }: PassClientOptions): Client {
+export function createContextClient({ client, dryRun, signal, onWrite }: ContextClientOptions): Client {
   const isPersisted = (options: { dryRun?: boolean } | undefined) => !dryRun && options?.dryRun !== true;
   const readOptions = <O extends object>(options: O | undefined) => ({ signal, ...(options as O) });
   const writeOptions = <O extends object>(options: O | undefined) => ({

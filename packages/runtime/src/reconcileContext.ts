@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { CacheReader } from './cache.ts';
 import type { CacheStatus } from './caches.ts';
-import type { EventNote, Regarded } from './events/types.ts';
+import type { EventNote, RegardingObject } from './events/types.ts';
 import type { Registry } from './metrics/registry.ts';
 import type { Source } from './source.ts';
 
@@ -35,7 +35,7 @@ export interface DynamicSources {
   declare(sources: readonly Source[]): readonly DynamicView[];
 }
 
-export interface Pass {
+export interface ReconcileContext {
   /** The only time a decision may use. It is behind the local clock if the API server's clock is. */
   readonly now: Instant;
   /** Since when this process acts without interruption. Another replica may have made earlier changes. */
@@ -50,7 +50,7 @@ export interface Pass {
   readonly client: Client;
   readonly dynamic: DynamicSources;
   /** Emits an Event on an object; never blocks, never fails. */
-  event(regarding: Regarded, event: EventNote): void;
+  event(regarding: RegardingObject, event: EventNote): void;
   readonly log: Log;
   readonly metrics: Registry;
   /** Nothing is persisted: all writes use dryRun. */
