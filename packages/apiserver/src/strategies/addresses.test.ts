@@ -1,36 +1,24 @@
 // Addresses and ranges in the form that older fields of Kubernetes accept.
 
 import { describe, expect, test } from 'vitest';
-import {
-  endpointAddress,
-  isInside,
-  legacyAddress,
-  legacyRange,
-  parseAddress,
-  parseRange,
-} from './addresses.ts';
+import { endpointAddress, legacyAddress, legacyRange } from './addresses.ts';
 
 const messages = (errors: readonly { message: string }[]) =>
   errors.map((e) => e.message.replace(/^Invalid value: "[^"]*": /, ''));
 
 describe('addresses', () => {
   test.each([
-    ['10.0.0.1', '10.0.0.1', []],
-    ['010.0.0.01', '10.0.0.1', ['must not have leading 0s']],
-    ['::1', '::1', []],
-    ['2001:DB8::1', '2001:db8::1', []],
-    ['::ffff:1.2.3.4', '::ffff:1.2.3.4', ['must not be an IPv4-mapped IPv6 address']],
-    ['256.1.1.1', undefined, ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
-    ['1.2.3', undefined, ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
-    ['fe80::1%eth0', undefined, ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
-    ['', undefined, ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
-    [
-      `${'1'.repeat(100_000)}.1.1.1`,
-      undefined,
-      ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
-    ],
-  ])('%.40s', (text, parsed, complaints) => {
-    expect(parseAddress(text)).toBe(parsed);
+    ['10.0.0.1', []],
+    ['010.0.0.01', ['must not have leading 0s']],
+    ['::1', []],
+    ['2001:DB8::1', []],
+    ['::ffff:1.2.3.4', ['must not be an IPv4-mapped IPv6 address']],
+    ['256.1.1.1', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+    ['1.2.3', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+    ['fe80::1%eth0', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+    ['', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+    [`${'1'.repeat(100_000)}.1.1.1`, ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+  ])('%.40s', (text, complaints) => {
     expect(messages(legacyAddress(text, 'x'))).toEqual(complaints);
   });
 
@@ -38,6 +26,7 @@ describe('addresses', () => {
     ['1.2.3.4', 0],
     ['127.0.0.1', 1],
     ['::1', 1],
+    ['0:0:0:0:0:0:0:1', 1],
     ['0.0.0.0', 1],
     ['169.254.1.1', 1],
     ['fe80::1', 1],
@@ -60,15 +49,5 @@ describe('ranges', () => {
     ['/8', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
   ])('%s', (text, complaints) => {
     expect(messages(legacyRange(text, 'x'))).toEqual(complaints);
-  });
-
-  test.each([
-    ['10.1.0.0/16', '10.0.0.0/8', true],
-    ['10.0.0.0/8', '10.0.0.0/8', false],
-    ['11.0.0.0/16', '10.0.0.0/8', false],
-    ['2001:db8:1::/48', '2001:db8::/32', true],
-    ['::/96', '0.0.0.0/0', false],
-  ])('%s inside %s: %s', (inner, outer, inside) => {
-    expect(isInside(parseRange(inner)!, parseRange(outer)!)).toBe(inside);
   });
 });

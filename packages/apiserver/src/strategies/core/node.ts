@@ -1,6 +1,7 @@
 // Strategy of Node: created with the not-ready taint, may have a status on create; its Pod CIDRs and provider ID are
 // immutable once set.
 
+import { parseSloppyPrefix } from '@lapse/base/ipAddress';
 import {
   duplicate,
   type FieldError,
@@ -14,7 +15,7 @@ import { equal, type JsonObject } from '@lapse/kube/api/json';
 import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
-import { isVersion6, legacyRange, parseRange } from '../addresses.ts';
+import { legacyRange } from '../addresses.ts';
 import { check, metaOf, metaUpdate } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { quantityValue } from '../quantities.ts';
@@ -125,12 +126,12 @@ function validateRanges(spec: JsonObject): FieldError[] {
   const path = 'spec.podCIDRs';
   const errors = ranges.flatMap((r, i) => legacyRange(r, `${path}[${i}]`));
   if (ranges.length < 2) return errors;
-  const odd = ranges.findIndex((r) => !parseRange(r));
+  const odd = ranges.findIndex((r) => !parseSloppyPrefix(r));
   if (odd >= 0) {
     const why = `invalid CIDR[${odd}]: <nil> (invalid CIDR address: ${ranges[odd]})`;
     errors.push(internalError(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`));
   }
-  const families = new Set(ranges.map((r) => isVersion6(parseRange(r)?.address ?? '')));
+  const families = new Set(ranges.map((r) => parseSloppyPrefix(r)?.address.family));
   if (odd >= 0 || families.size < 2 || ranges.length > 2)
     errors.push(invalid(path, ranges, 'may specify no more than one CIDR for each IP family'));
   return errors;

@@ -1,13 +1,14 @@
 // Allocates addresses and ports for Services from 10.0.0.0/24 and 30000–32767, the defaults of kube-apiserver. The
 // stored Services are the allocation state, so there is no state to maintain or repair.
 
+import { formatAddress, parseSloppyAddress } from '@lapse/base/ipAddress';
 import type { Random } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { specOf } from '../../resources/resource.ts';
-import { ipv4Number, ipv4Text, parseAddress } from '../addresses.ts';
 import { number, objects, texts } from '../values.ts';
 
-const FIRST = ipv4Number('10.0.0.0');
+/** 10.0.0.0 */
+const FIRST = 0x0a000000n;
 const SIZE = 256;
 /** The address of the server itself inside a cluster. */
 const RESERVED = 1;
@@ -40,13 +41,16 @@ export function takenBy(services: Iterable<KubeObject>, except: string | undefin
   return { addresses, ports };
 }
 
+const addressAt = (offset: number): string =>
+  formatAddress({ family: 4, bits: FIRST + BigInt(offset), zone: '' });
+
 export function nextAddress({ addresses }: Taken, random: Random): string {
-  const isFree = (offset: number) => !addresses.has(ipv4Text(FIRST + offset));
+  const isFree = (offset: number) => !addresses.has(addressAt(offset));
   const offset =
     choose(STATIC_ADDRESSES + 1, SIZE - 2, isFree, random) ??
     choose(RESERVED + 1, STATIC_ADDRESSES, isFree, random);
   if (offset === undefined) throw new AllocationError('range is full');
-  return ipv4Text(FIRST + offset);
+  return addressAt(offset);
 }
 
 /** The first free number of the range, starting at a random one. */
@@ -67,9 +71,9 @@ function choose(
 
 /** Throws when an address is outside the range or in use. */
 export function claimAddress(ip: string, { addresses }: Taken): void {
-  const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
-  // NaN for an address of the other family.
-  if (!(offset >= 1 && offset < SIZE - 1))
+  const address = parseSloppyAddress(ip);
+  const offset = address?.family === 4 ? Number(address.bits - FIRST) : 0;
+  if (offset < 1 || offset >= SIZE - 1)
     throw new AllocationError('the provided network does not match the current range');
   if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');
 }

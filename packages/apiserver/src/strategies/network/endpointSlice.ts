@@ -1,11 +1,12 @@
 // Strategy of EndpointSlice: all addresses have one type, which is immutable.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { duplicate, type FieldError, invalid, required, tooMany } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { validateLabels } from '../../metadata/validateMeta.ts';
 import type { Strategy } from '../../resources/resource.ts';
-import { endpointAddress, isVersion6, legacyAddress, parseAddress } from '../addresses.ts';
+import { endpointAddress, legacyAddress } from '../addresses.ts';
 import { dnsLabel, dnsSubdomain, immutable, labelValue, metaOf, oneOf, qualifiedName } from '../checks.ts';
 import { PROTOCOLS } from '../core/endpoints.ts';
 import { labelName, subdomainName } from '../names.ts';
@@ -71,7 +72,7 @@ function validateAddresses(addresses: string[], type: string, path: string): Fie
 function addressErrors(address: string, type: string, path: string, i: number): FieldError[] {
   const odd = legacyAddress(address, `${path}[${i}]`);
   if (odd.length > 0) return odd;
-  const six = isVersion6(parseAddress(address) ?? '');
+  const six = parseSloppyAddress(address)?.family === 6;
   return [
     ...(six === (type === 'IPv6') ? [] : [invalid(path, address, `must be an ${type} address`)]),
     ...endpointAddress(address, `${path}[${i}]`),

@@ -1,10 +1,11 @@
 // Strategy of Ingress: hosts, paths and backends.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
-import { legacyAddress, parseAddress } from '../addresses.ts';
+import { legacyAddress } from '../addresses.ts';
 import { check, dnsSubdomain, metaOf, metaUpdate, oneOf, portNumber } from '../checks.ts';
 import { labelName, pathSegmentName, portName, subdomainName } from '../names.ts';
 import { child, copyField, has, number, objects, part, text, texts } from '../values.ts';
@@ -53,7 +54,7 @@ function validateRule(rule: JsonObject, path: string): FieldError[] {
   const http = child(rule, 'http');
   const errors: FieldError[] = [];
   if (host !== '') {
-    if (parseAddress(host) !== undefined)
+    if (parseSloppyAddress(host) !== undefined)
       errors.push(invalid(`${path}.host`, host, 'must be a DNS name, not an IP address'));
     errors.push(...hostErrors(host, `${path}.host`));
   }
@@ -127,7 +128,7 @@ const validateStatus = (ingress: KubeObject): FieldError[] =>
     return [
       ...(ip === '' ? [] : legacyAddress(ip, `${path}.ip`)),
       ...(hostname === '' ? [] : check(subdomainName, hostname, `${path}.hostname`)),
-      ...(hostname !== '' && parseAddress(hostname) !== undefined
+      ...(hostname !== '' && parseSloppyAddress(hostname) !== undefined
         ? [invalid(`${path}.hostname`, hostname, 'must be a DNS name, not an IP address')]
         : []),
     ];

@@ -1,10 +1,11 @@
 // Validation of status.loadBalancer: only Services of that type have it.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { specOf, statusOf } from '../../resources/resource.ts';
-import { legacyAddress, parseAddress } from '../addresses.ts';
+import { legacyAddress } from '../addresses.ts';
 import { dnsSubdomain, oneOf } from '../checks.ts';
 import { has, objects, part, text } from '../values.ts';
 
@@ -34,7 +35,7 @@ function addressErrors(point: JsonObject, path: string): FieldError[] {
 
 function hostErrors(host: string, path: string): FieldError[] {
   if (host === '') return [];
-  const address = parseAddress(host) !== undefined;
+  const address = parseSloppyAddress(host) !== undefined;
   return [
     ...dnsSubdomain(host, path),
     ...(address ? [invalid(path, host, 'must be a DNS name, not an IP address')] : []),

@@ -1,10 +1,11 @@
 // Strategy of NetworkPolicy: ports, peers and address blocks. Policies are not enforced here.
 
+import { isInside, parseSloppyPrefix } from '@lapse/base/ipAddress';
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Strategy, specOf } from '../../resources/resource.ts';
-import { isInside, legacyRange, parseRange } from '../addresses.ts';
+import { legacyRange } from '../addresses.ts';
 import { check, oneOf, portNumber } from '../checks.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { portName, subdomainName } from '../names.ts';
@@ -71,12 +72,12 @@ function validateBlock(block: JsonObject, path: string): FieldError[] {
   const cidr = text(block, 'cidr');
   if (cidr === '') return [required(`${path}.cidr`)];
   const errors = legacyRange(cidr, `${path}.cidr`);
-  const range = parseRange(cidr);
+  const range = parseSloppyPrefix(cidr);
   if (!range) return errors;
   texts(block, 'except').forEach((except, i) => {
     const at = `${path}.except[${i}]`;
     errors.push(...legacyRange(except, at));
-    const inner = parseRange(except);
+    const inner = parseSloppyPrefix(except);
     if (inner && !isInside(inner, range))
       errors.push(invalid(at, except, 'must be a strict subset of `cidr`'));
   });

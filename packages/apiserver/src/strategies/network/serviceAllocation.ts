@@ -1,11 +1,11 @@
 // Allocates the IP family, cluster IP and node ports of a Service before validation, or keeps the existing ones.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { internalError } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type StrategyContext, specOf } from '../../resources/resource.ts';
-import { isVersion6 } from '../addresses.ts';
 import {
   assign,
   copyField,
@@ -118,7 +118,7 @@ function familyErrors(spec: JsonObject): FieldError[] {
   if (ips[0] === 'None') return errors;
   ips.forEach((ip, i) => {
     if (i < families.length) return;
-    if (isVersion6(ip))
+    if (parseSloppyAddress(ip)?.family === 6)
       errors.push(invalid(`spec.clusterIPs[${i}]`, ips, 'IPv6 is not configured on this cluster'));
     else spec['ipFamilies'] = [...texts(spec, 'ipFamilies'), 'IPv4'];
   });

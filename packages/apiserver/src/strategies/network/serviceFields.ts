@@ -1,8 +1,9 @@
 // Validation of addresses, families and ports in the spec of a Service.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { duplicate, type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { isVersion6, legacyAddress, parseAddress } from '../addresses.ts';
+import { legacyAddress } from '../addresses.ts';
 import { dnsLabel, oneOf, portNumber, qualifiedName } from '../checks.ts';
 import { PROTOCOLS } from '../core/endpoints.ts';
 import { portOrName } from '../pod/probes.ts';
@@ -59,7 +60,7 @@ function validateIps(ips: string[], families: string[]): FieldError[] {
   const odd = errors.length > 0;
   if (ips.length > 2) errors.push(invalid(path, ips, 'may only hold up to 2 values'));
   if (odd || ips[0] === 'None') return errors;
-  const versions = ips.map((ip) => isVersion6(parseAddress(ip) ?? ip));
+  const versions = ips.map((ip) => parseSloppyAddress(ip)?.family === 6);
   if (ips.length > 1 && new Set(versions).size < 2)
     errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
   versions.slice(0, families.length).forEach((six, i) => {

@@ -1,10 +1,11 @@
 // Validation of the Pod status that kubelets write through /status.
 
+import { parseSloppyAddress } from '@lapse/base/ipAddress';
 import { type FieldError, forbidden, internalError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
-import { isVersion6, legacyAddress, parseAddress } from '../addresses.ts';
+import { legacyAddress } from '../addresses.ts';
 import { check, immutable, metaUpdate, qualifiedName } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { assign, child, copyField, ensure, list, number, objects, text, value } from '../values.ts';
@@ -133,12 +134,12 @@ function addressErrors(status: JsonObject, field: string): FieldError[] {
   const addresses = objects(status, field).map((ip) => text(ip, 'ip'));
   const errors = addresses.flatMap((ip, i) => legacyAddress(ip, `status.${field}[${i}]`));
   if (addresses.length < 2) return errors;
-  const odd = addresses.findIndex((ip) => parseAddress(ip) === undefined);
+  const odd = addresses.findIndex((ip) => parseSloppyAddress(ip) === undefined);
   if (odd >= 0) {
     const why = `failed to check for dual stack with error:invalid IP[${odd}]: ${addresses[odd]}`;
     errors.push(internalError(`status.${field}`, why));
   }
-  const families = new Set(addresses.map((ip) => isVersion6(parseAddress(ip) ?? ip)));
+  const families = new Set(addresses.map((ip) => parseSloppyAddress(ip)?.family));
   if (odd >= 0 || addresses.length > 2 || families.size < 2) {
     const why = 'may specify no more than one IP for each IP family';
     // As printed from the internal type.

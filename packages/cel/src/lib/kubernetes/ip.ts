@@ -1,10 +1,5 @@
 // ip() and cidr(): IP addresses and networks.
 
-import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
-import { typeConstant } from '../../environment.ts';
-import { sizeOf, traversal } from '../../sizes.ts';
-import { BOOL, INT, opaque, STRING } from '../../types.ts';
-import { type Failure, fail, Opaque, type Value } from '../../values.ts';
 import {
   contains,
   formatAddress,
@@ -20,7 +15,12 @@ import {
   maskBits,
   parseAddress,
   parsePrefix,
-} from './ipAddress.ts';
+} from '@lapse/base/ipAddress';
+import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
+import { typeConstant } from '../../environment.ts';
+import { sizeOf, traversal } from '../../sizes.ts';
+import { BOOL, INT, opaque, STRING } from '../../types.ts';
+import { type Failure, fail, Opaque, type Value } from '../../values.ts';
 
 const IP = opaque('net.IP');
 const CIDR = opaque('net.CIDR');

@@ -1,4 +1,4 @@
-// Parses and formats IP addresses and prefixes like Go's net/netip.
+// IP addresses and prefixes, parsed and formatted like Go's net/netip.
 
 export interface IpAddress {
   readonly family: 4 | 6;
@@ -33,20 +33,31 @@ function attempt<T>(parse: () => T): Parsed<T> {
 
 function readV4(text: string): bigint {
   let bits = 0n;
-  for (const [n, field] of text.split('.').entries()) {
-    const bad = /[^0-9]/.exec(field);
-    const rest = text.split('.').slice(n).join('.');
-    if (bad !== null) throw new ParseError('unexpected character', rest.slice(bad.index));
-    if (field === '')
-      throw new ParseError('IPv4 field must have at least one digit', n === 0 ? text : `.${rest.slice(1)}`);
-    if (field.length > 1 && field.startsWith('0'))
-      throw new ParseError('IPv4 field has octet with leading zero');
-    if (Number(field) > 255) throw new ParseError('IPv4 field has value >255');
+  let start = 0;
+  // Five fields decide: a fifth one is already too long.
+  const fields = text.split('.', 5);
+  for (const [n, field] of fields.entries()) {
+    checkOctet(text, field, start);
     if (n > 3) throw new ParseError('IPv4 address too long');
     bits = (bits << 8n) | BigInt(field);
+    start += field.length + 1;
   }
-  if (text.split('.').length < 4) throw new ParseError('IPv4 address too short');
+  if (fields.length < 4) throw new ParseError('IPv4 address too short');
   return bits;
+}
+
+/** `start` is the position of the field in the text. */
+function checkOctet(text: string, field: string, start: number): void {
+  const bad = /[^0-9]/.exec(field);
+  if (bad !== null) throw new ParseError('unexpected character', text.slice(start + bad.index));
+  if (field === '')
+    throw new ParseError(
+      'IPv4 field must have at least one digit',
+      start === 0 ? text : `.${text.slice(start + 1)}`,
+    );
+  if (field.length > 1 && field.startsWith('0'))
+    throw new ParseError('IPv4 field has octet with leading zero');
+  if (Number(field) > 255) throw new ParseError('IPv4 field has value >255');
 }
 
 /** Reads the groups of an IPv6 address from left to right. */
@@ -150,6 +161,20 @@ function readPrefix(text: string): IpPrefix {
 
 export const parsePrefix = (text: string): Parsed<IpPrefix> => attempt(() => readPrefix(text));
 
+const LEADING_ZEROS = /(?<=^|[.:/])0+(?=[0-9a-f])/gi;
+
+/** The address by the rules of Kubernetes' ParseIPSloppy: leading zeros are valid, zones are not. */
+export function parseSloppyAddress(text: string): IpAddress | undefined {
+  const parsed = parseAddress(text.replace(LEADING_ZEROS, ''));
+  return 'value' in parsed && parsed.value.zone === '' ? parsed.value : undefined;
+}
+
+/** The prefix by the rules of Kubernetes' ParseCIDRSloppy. The address keeps the bits after the prefix. */
+export function parseSloppyPrefix(text: string): IpPrefix | undefined {
+  const parsed = parsePrefix(text.replace(LEADING_ZEROS, ''));
+  return 'value' in parsed ? parsed.value : undefined;
+}
+
 /** True for ::ffff:a.b.c.d. */
 export const isMapped = (a: IpAddress): boolean => a.family === 6 && a.bits >> 32n === 0xffffn;
 
@@ -187,6 +212,10 @@ export function maskBits({ family, bits }: IpAddress, length: number): bigint {
 
 export const contains = (p: IpPrefix, a: IpAddress): boolean =>
   p.address.family === a.family && maskBits(a, p.length) === maskBits(p.address, p.length);
+
+/** Whether all addresses of a prefix are in another prefix, which is larger. */
+export const isInside = (inner: IpPrefix, outer: IpPrefix): boolean =>
+  inner.length > outer.length && contains(outer, inner.address);
 
 const inV4 = (a: IpAddress, from: bigint, length: number): boolean =>
   a.family === 4 && maskBits(a, length) === from;
