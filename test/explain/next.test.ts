@@ -22,7 +22,7 @@ const EFFECTS: readonly (readonly [RegExp, (after: Explanation) => boolean])[] =
   [/^to only try the Cleaner out$/, ({ verdict }) => verdict.kind !== 'ends'],
   [/^to let it end$/, ({ verdict }) => verdict.kind !== 'held'],
   [/^to let the (policy|Cleaner) act$/, ({ verdict }) => verdict.kind === 'ends'],
-  [/^to give it an hour/, ({ verdict }) => !('by' in verdict) || verdict.by.because !== 'no TTL'],
+  [/^to give it an hour/, ({ verdict }) => !('by' in verdict) || verdict.by.reason !== 'NoTTL'],
   [/^to have .* acted on$/, ({ off }) => off.length === 0],
   [/^to keep it, keep /, () => true],
   [/^it is overdue/, () => true],

@@ -6,7 +6,14 @@ import type { RequestObject } from '#api/storage/request';
 import type { RequestRules } from '#requests/rules';
 import { readyOf } from '#requests/terminal';
 import { computeRequestTtl, computeScannedExpiry } from '#requests/ttl';
-import { describeTerminating, type ForecastContext, isServed, nameOf, type Statement } from './forecaster.ts';
+import {
+  describeTerminating,
+  type ForecastContext,
+  isServed,
+  nameOf,
+  type Statement,
+  type StatementReason,
+} from './forecaster.ts';
 
 /** Requests of one kind, each with the forecast of its TTL. Undefined for a request that has not finished. */
 export async function* eachRequest<T extends RequestObject>(
@@ -29,14 +36,14 @@ export function statementOnTtl(
   const rule = scanned ? 'requestTTL.ttl' : `annotation ${rules.annotationKey}`;
   const about = { object: nameOf(rules.kind, request), rule };
   if (request.metadata.deletionTimestamp !== undefined)
-    return { kind: 'held', ...about, because: describeTerminating(request) };
+    return { kind: 'held', ...about, because: describeTerminating(request), reason: 'Terminating' };
   const expiry = (scanned ? computeScannedExpiry : computeRequestTtl)(request, rules, now);
   const length = scanned ? text : request.metadata.annotations?.[rules.annotationKey];
   switch (expiry.kind) {
     case 'none':
-      return { kind: 'stays', ...about, because: describeUnended(request, rules) };
+      return { kind: 'stays', ...about, ...whyWithoutDeadline(request, rules) };
     case 'invalid':
-      return { kind: 'held', ...about, because: expiry.message };
+      return { kind: 'held', ...about, because: expiry.message, reason: 'InvalidTTL' };
     case 'waiting':
     case 'expired': {
       const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
@@ -49,12 +56,17 @@ export function statementOnTtl(
 }
 
 /** Why a request has no TTL deadline yet. */
-function describeUnended(request: RequestObject, { ttl, annotationKey }: RequestRules): string {
+function whyWithoutDeadline(
+  request: RequestObject,
+  { ttl, annotationKey }: RequestRules,
+): { because: string; reason: StatementReason } {
   const ready = readyOf(request);
-  if (ready === undefined) return 'it has not ended: there is no Ready condition';
+  if (ready === undefined)
+    return { because: 'it has not ended: there is no Ready condition', reason: 'Unfinished' };
+  const state = `Ready is ${ready.status} (${ready.reason})`;
   if (request.status?.completionTimestamp === undefined)
-    return `Ready is ${ready.status} (${ready.reason}), and nobody wrote down when it ended`;
+    return { because: `${state}, and nobody wrote down when it ended`, reason: 'FinishTimeUnknown' };
   return ttl.mode === 'annotation' && request.metadata.annotations?.[annotationKey] === undefined
-    ? `it ended and has no annotation ${annotationKey}`
-    : `Ready is ${ready.status} (${ready.reason}), which is no end with a time`;
+    ? { because: `it ended and has no annotation ${annotationKey}`, reason: 'NoTTL' }
+    : { because: `${state}, which is no end with a time`, reason: 'FinishTimeUnknown' };
 }

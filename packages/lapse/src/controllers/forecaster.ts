@@ -9,6 +9,7 @@ import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Source } from '@lapse/runtime/source';
+import type { NotApplicable } from '#deletion/expiry';
 
 export interface ObjectName {
   readonly apiVersion: string;
@@ -52,12 +53,35 @@ export interface ForecastContext {
   mayEndAt?(uid: string): Instant | undefined;
 }
 
+/** Why an object is held or kept, for programs. `because` says it in words, which may change. */
+export type StatementReason =
+  | 'DryRun'
+  | 'Paused'
+  | 'OptedOut'
+  | 'InvalidTTL'
+  | 'FinishTimeUnknown'
+  | 'Unfinished'
+  | 'NoTTL'
+  | 'Terminating';
+
+export const REASONS: Readonly<Record<NotApplicable, StatementReason>> = {
+  unfinished: 'Unfinished',
+  'being deleted': 'Terminating',
+  'no TTL': 'NoTTL',
+  'opted out': 'OptedOut',
+  'invalid TTL': 'InvalidTTL',
+  'finish time unknown': 'FinishTimeUnknown',
+};
+
 interface About {
   readonly object: ObjectName;
   /** `spec.ttlSecondsAfterFinished`, `TTLPolicy ci/tekton`, `Cleaner ns/x`. */
   readonly rule: string;
+  /** All policies that were evaluated for the object, if `rule` does not name all of them. */
+  readonly policies?: readonly string[];
   /** One sentence, without the full stop. */
   readonly because: string;
+  readonly reason?: StatementReason;
 }
 
 /** The object is deleted at this time if nothing changes. A time in the past means: as soon as the controller runs. */

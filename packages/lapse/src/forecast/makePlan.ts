@@ -146,11 +146,12 @@ async function listen(
   return said;
 }
 
-const heldOf = ({ object, family, rule, because, until }: Holds & { family: string }): Held => ({
+const heldOf = ({ object, family, rule, because, reason, until }: Holds & { family: string }): Held => ({
   object,
   family,
   rule,
   because,
+  ...(reason === undefined ? {} : { reason }),
   ...(until === undefined ? {} : { until }),
 });
 

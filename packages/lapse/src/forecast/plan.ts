@@ -2,7 +2,7 @@
 // show this value.
 
 import type { Instant } from '@lapse/base/instant';
-import type { ObjectName } from '#controllers/forecaster';
+import type { ObjectName, StatementReason } from '#controllers/forecaster';
 
 export type { ObjectName };
 
@@ -43,8 +43,13 @@ export interface Held {
   readonly family: string;
   readonly rule: string;
   readonly because: string;
+  readonly reason?: StatementReason;
   readonly until?: Instant;
 }
+
+/** Whether `until` of a held object is its deadline, which is only not enforced. */
+export const hasDeadline = (reason: StatementReason | undefined): boolean =>
+  reason === 'DryRun' || reason === 'Paused';
 
 /** It is kept, and its state changes at a known time. */
 export interface Change {

@@ -7,9 +7,10 @@ import { plainText } from '#console/escape';
 import type { ObjectName } from '#controllers/forecaster';
 import { isOverdue } from '#forecast/explain/advice';
 import type { Deed, Explanation, Opinion, Verdict } from '#forecast/explain/explanation';
+import { hasDeadline } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
-import { isOnlyTried, relativeTime, timeText } from '../plan/times.ts';
+import { relativeTime, timeText } from '../plan/times.ts';
 
 type Line = readonly [label: string, text: string];
 
@@ -87,9 +88,9 @@ function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant, na
     case 'lingers':
       return `is being deleted since ${timeText(verdict.since)}`;
     case 'held': {
-      const { at, because } = verdict.by;
+      const { at, reason } = verdict.by;
       if (at === undefined) return 'is held';
-      return isOnlyTried(because)
+      return hasDeadline(reason)
         ? `is held, or it would end ${when(at, now)}`
         : `is held, looked at again ${when(at, now)}`;
     }

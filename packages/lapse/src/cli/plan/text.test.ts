@@ -136,13 +136,13 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go w
   });
 
   test.each([
-    ['the policy is paused; x', 60, 'would end in 1 min'],
-    ['the policy is only tried out (mode DryRun)', -60, 'would be overdue 1 min'],
-    ['no time is known at which it is', 44, 'looked at again in 44 s'],
-    ['no time is known at which it is', -44, 'looked at again now'],
-  ])('an object held because %s, for %d s: %s', (because, seconds, words) => {
-    const held = { object: object('Job', 'j'), family: 'f', rule: 'r', because, until: at(seconds) };
-    expect(shown({ held: [held] })).toContain(`${because} (${words})\n`);
+    ['Paused', 60, 'would end in 1 min'],
+    ['DryRun', -60, 'would be overdue 1 min'],
+    [undefined, 44, 'looked at again in 44 s'],
+    [undefined, -44, 'looked at again now'],
+  ] as const)('an object held for the reason %s, for %d s: %s', (reason, seconds, words) => {
+    const held = { object: object('Job', 'j'), family: 'f', rule: 'r', because: 'b', until: at(seconds) };
+    expect(shown({ held: [reason === undefined ? held : { ...held, reason }] })).toContain(`b (${words})\n`);
   });
 
   test('names have the form that the cluster accepts', () => {

@@ -2,11 +2,19 @@
 
 import { styleText } from 'node:util';
 import { formatTime, type Instant } from '@lapse/base/instant';
-import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '#forecast/plan';
+import {
+  type Change,
+  type Held,
+  hasDeadline,
+  type ObjectName,
+  type Plan,
+  type PlannedEnd,
+  type Taken,
+} from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
 import { type Manner, type Row, type Style, type Table, table } from '../table.ts';
-import { isOnlyTried, relativeTime } from './times.ts';
+import { relativeTime } from './times.ts';
 
 export interface TextOptions {
   readonly colour: boolean;
@@ -139,15 +147,15 @@ const changeRow = ({ at, object, because }: Change, { now, named }: RowContext):
   plain(because),
 ];
 
-const heldRow = ({ object, rule, because, until }: Held, { now, named }: RowContext): Row => [
+const heldRow = ({ object, rule, because, reason, until }: Held, { now, named }: RowContext): Row => [
   named(object),
   plain(rule),
-  `${plain(because)}${until === undefined ? '' : ` (${thenText(because, until, now)})`}`,
+  `${plain(because)}${until === undefined ? '' : ` (${thenText(reason, until, now)})`}`,
 ];
 
 /** What the time of a held object refers to. */
-function thenText(because: string, until: Instant, now: Instant): string {
-  if (!isOnlyTried(because)) return `looked at again ${until > now ? relativeTime(until, now) : 'now'}`;
+function thenText(reason: Held['reason'], until: Instant, now: Instant): string {
+  if (!hasDeadline(reason)) return `looked at again ${until > now ? relativeTime(until, now) : 'now'}`;
   const when = relativeTime(until, now);
   return when.startsWith('overdue') ? `would be ${when}` : `would end ${when}`;
 }

@@ -57,8 +57,5 @@ export function relativeTime(at: Instant, now: Instant): string {
   return left > -1000 ? 'now' : `overdue ${lengthText(-left)}`;
 }
 
-/** An object held for this reason has a known deadline that is only not enforced. */
-export const isOnlyTried = (because: string): boolean => /only tried out|policy is paused/.test(because);
-
 /** RFC 3339, with milliseconds where there are any. */
 export const timeText = (at: Instant): string => toDate(at).toISOString().replace('.000Z', 'Z');

@@ -12,6 +12,7 @@ import {
   isServed,
   nameOf,
   type Statement,
+  type StatementReason,
   Unreadable,
 } from '../forecaster.ts';
 import { hasActor } from './actor.ts';
@@ -33,7 +34,12 @@ import { readyOf } from './status.ts';
 /** The forecast of one Cleaner. */
 type Finding =
   | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
-  | { readonly kind: 'held'; readonly because: string; readonly until?: Instant };
+  | {
+      readonly kind: 'held';
+      readonly because: string;
+      readonly reason?: StatementReason;
+      readonly until?: Instant;
+    };
 
 type Ending = Extract<Finding, { kind: 'ends' }>;
 
@@ -130,7 +136,12 @@ function settle(
       because: `${count} deletions are more than the ${MOST_DELETIONS} of one decision`,
     };
   return meaning.dryRun
-    ? { kind: 'held', because: `the Cleaner is only tried out (mode DryRun); ${because}`, until: at }
+    ? {
+        kind: 'held',
+        because: `the Cleaner is only tried out (mode DryRun); ${because}`,
+        reason: 'DryRun',
+        until: at,
+      }
     : finding;
 }
 

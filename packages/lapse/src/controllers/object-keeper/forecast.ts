@@ -47,7 +47,7 @@ async function statementAbout(
   const rule = computeRule(keeper);
   const about = { object, rule: `spec.mode ${keeper.spec?.mode}` };
   if (keeper.metadata.deletionTimestamp !== undefined)
-    return { kind: 'held', ...about, because: describeTerminating(keeper) };
+    return { kind: 'held', ...about, because: describeTerminating(keeper), reason: 'Terminating' };
   if (rule.kind === 'invalid') return { kind: 'held', ...about, because: rule.message };
   const ends = (at: Instant, because: string): Statement => ({
     kind: 'ends',

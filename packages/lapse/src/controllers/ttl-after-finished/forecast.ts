@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { describeBasis, describeExpiry, describeTtl } from '#deletion/expiry';
 import type { Finishable } from '#deletion/finish/finishable';
-import { describeTerminating, type ForecastContext, nameOf, type Statement } from '../forecaster.ts';
+import { describeTerminating, type ForecastContext, nameOf, REASONS, type Statement } from '../forecaster.ts';
 import { computeVerdict, type Verdict } from './compute.ts';
 
 export interface ForecastKind<T extends KubeObject> {
@@ -56,18 +56,22 @@ function statementAbout<T extends KubeObject>(
       return { kind: 'ends', ...about, at: end.at, because: end.because, propagation: propagationPolicy };
     case 'exempt':
       return { kind: 'held', ...about, because: end.note };
-    case 'notApplicable':
+    case 'notApplicable': {
+      const reason = REASONS[end.because];
       if (end.because === 'being deleted')
         return {
           kind: finishable.ttl(object).kind === 'after' ? 'held' : 'stays',
           ...about,
           because: describeTerminating(object),
+          reason,
         };
       return {
         kind: HELD_REASONS.has(end.because) ? 'held' : 'stays',
         ...about,
         because: describeExpiry(end),
+        reason,
       };
+    }
     default:
       return assertNever(end);
   }

@@ -9,6 +9,7 @@ import {
   type ForecastContext,
   nameOf,
   type ObjectName,
+  REASONS,
   type Statement,
   Unreadable,
 } from '../forecaster.ts';
@@ -103,8 +104,8 @@ interface Context {
 function statementAbout(object: ObjectName, seen: readonly SeenByReady[], context: Context): Statement {
   const { now, tolerance } = context.forecastContext;
   const end = computeEnd(seen, { now, tolerance });
-  const rule = seen.map(({ policy }) => policy.name).join(', ');
-  const about = { object, rule };
+  const policies = seen.map(({ policy }) => policy.name);
+  const about = { object, rule: policies.join(', '), ...(policies.length > 1 ? { policies } : {}) };
   switch (end.kind) {
     case 'none':
       return { kind: 'stays', ...about, because: describeNone(end.decisions) };
@@ -124,7 +125,7 @@ function describeNone(decisions: Extract<End, { kind: 'none' }>['decisions']): s
   return ignoring.length === 0 ? 'there is no TTL for its outcome' : describeDecisions(ignoring);
 }
 
-type About = Pick<Statement, 'object' | 'rule'>;
+type About = Pick<Statement, 'object' | 'rule' | 'policies'>;
 
 function statementOnKept(
   about: About,
@@ -133,12 +134,13 @@ function statementOnKept(
 ): Statement {
   switch (because) {
     case 'unfinished':
-      return { kind: 'stays', ...about, because: describeDecisions(decisions) };
+      return { kind: 'stays', ...about, because: describeDecisions(decisions), reason: REASONS[because] };
     case 'being deleted':
-      return { kind: 'held', ...about, because: describeTerminating(object) };
+      return { kind: 'held', ...about, because: describeTerminating(object), reason: REASONS[because] };
     case 'opted out':
     case 'invalid TTL':
     case 'finish time unknown':
+      return { kind: 'held', ...about, because: describeDecisions(decisions), reason: REASONS[because] };
     case 'error':
       return { kind: 'held', ...about, because: describeDecisions(decisions) };
     default:
@@ -157,26 +159,24 @@ function statementOnEnd(
   const last = forecast(seen, end, forecastContext);
   if (last.kind !== 'expired') return { kind: 'held', ...about, because };
   const { by, since } = last;
-  const rule = by.name;
+  const acting = { ...about, rule: by.name };
   const obstacle = computeObstacle(
     policiesFor(assessed, by.kind, about.object.namespace),
     (policy) => assessed.find((one) => one.policy === policy)?.standing ?? 'refused',
   );
-  if (obstacle?.kind === 'lasting')
-    return { kind: 'held', object: about.object, rule, because: obstacle.note };
+  if (obstacle?.kind === 'lasting') return { kind: 'held', ...acting, because: obstacle.note };
   if (by.mode !== 'Enforce')
     return {
       kind: 'held',
-      object: about.object,
-      rule,
+      ...acting,
       because: `${HOLDS[by.mode]}; ${because}`,
+      reason: by.mode,
       until: since,
     };
   const pace = by.perMinute === undefined ? '' : `; at most ${by.perMinute} per minute`;
   return {
     kind: 'ends',
-    object: about.object,
-    rule,
+    ...acting,
     at: since,
     because: `${because}${pace}`,
     propagation: by.propagation,

@@ -136,43 +136,28 @@ function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
 
 const ENFORCE = '{"spec":{"mode":"Enforce"}}';
 
-/** Phrases of the families' messages that name the obstacle. */
-const RELEASES: readonly (readonly [RegExp, (question: Question, by: Opinion) => Advice | undefined])[] = [
-  [
-    /^(the policy is only tried out|the policy is paused)/,
-    (question, { rule }) => withCommand('to let the policy act', patchRule(question, rule, ENFORCE)),
-  ],
-  [
-    /the Cleaner is only tried out/,
-    (question, { rule }) => withCommand('to let the Cleaner act', patchRule(question, rule, ENFORCE)),
-  ],
-  [
-    /opted out/,
-    (question) => ({ what: 'to let it end', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) }),
-  ],
-  [/invalid TTL/, () => ({ what: 'correct the TTL: until then it stays' })],
-  [
-    /finish time unknown/,
-    () => ({ what: 'it finished, and nobody wrote down when: it stays until somebody does' }),
-  ],
-];
-
-const withCommand = (what: string, command: string | undefined): Advice | undefined =>
-  command === undefined ? undefined : { what, command };
-
-function howToRelease(question: Question, by: Opinion): Advice[] {
-  for (const [pattern, advise] of RELEASES)
-    if (pattern.test(by.because)) {
-      const advice = advise(question, by);
-      return advice === undefined ? [] : [advice];
+function howToRelease(question: Question, { family, rule, reason }: Opinion): Advice[] {
+  switch (reason) {
+    case 'DryRun':
+    case 'Paused': {
+      const command = patchRule(question, rule, ENFORCE);
+      const who = family === 'cleaner' ? 'the Cleaner' : 'the policy';
+      return command === undefined ? [] : [{ what: `to let ${who} act`, command }];
     }
-  return [];
+    case 'OptedOut':
+      return [{ what: 'to let it end', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) }];
+    case 'InvalidTTL':
+      return [{ what: 'correct the TTL: until then it stays' }];
+    case 'FinishTimeUnknown':
+      return [{ what: 'it finished, and nobody wrote down when: it stays until somebody does' }];
+    default:
+      return [];
+  }
 }
 
-function howToEnd(question: Question, { family, rule, because }: Opinion): Advice[] {
-  if (/(^|: )unfinished$|^it has not ended/.test(because))
-    return [{ what: 'its time starts when it has finished' }];
-  if (family !== 'ttl-after-finished' || because !== 'no TTL') return [];
+function howToEnd(question: Question, { family, rule, reason }: Opinion): Advice[] {
+  if (reason === 'Unfinished') return [{ what: 'its time starts when it has finished' }];
+  if (family !== 'ttl-after-finished' || reason !== 'NoTTL') return [];
   const command = rule.startsWith('spec.')
     ? kubectl(question, 'patch', `--type=merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`)
     : kubectl(question, 'annotate', setting(rule.replace(/^annotation /, ''), '3600'));

@@ -101,13 +101,20 @@ export async function askDisabledRules(
 }
 
 /** A rule that the object never uses makes no difference, enabled or not. */
-const isIdle = ({ kind, because }: Statement): boolean => kind === 'stays' && because === 'no TTL';
+const isIdle = ({ kind, reason }: Statement): boolean => kind === 'stays' && reason === 'NoTTL';
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
 
 function decisionOf(family: string, statement: Statement): Opinion {
-  const { rule, because, kind: says } = statement;
-  const base = { family, rule, says, because };
+  const { rule, policies, because, reason, kind: says } = statement;
+  const base = {
+    family,
+    rule,
+    says,
+    because,
+    ...(reason === undefined ? {} : { reason }),
+    ...(policies === undefined ? {} : { policies }),
+  };
   switch (statement.kind) {
     case 'ends':
       return {

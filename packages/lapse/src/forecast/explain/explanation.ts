@@ -2,7 +2,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Propagation } from '@lapse/kube/client/delete';
-import type { ObjectName } from '#controllers/forecaster';
+import type { ObjectName, StatementReason } from '#controllers/forecaster';
 import type { Taken } from '../plan.ts';
 
 /** The decision of one rule about the object. */
@@ -11,7 +11,10 @@ export interface Opinion {
   readonly family: string;
   readonly rule: string;
   readonly says: 'ends' | 'held' | 'stays' | 'changes';
+  /** All policies that were evaluated for the object, if `rule` does not name all of them. */
+  readonly policies?: readonly string[];
   readonly because: string;
+  readonly reason?: StatementReason;
   readonly at?: Instant;
   readonly propagation?: Propagation;
   /** Set if the rule is disabled: how to enable it. */

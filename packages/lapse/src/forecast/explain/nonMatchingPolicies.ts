@@ -19,23 +19,19 @@ export async function findNonMatchingPolicies(
 ): Promise<Opinion[]> {
   const family = asking.selected.find(({ kinds }) => kinds.some(({ kind }) => kind.kind === TTLPolicy.kind));
   if (family === undefined) return [];
-  const spoken = new Set(opinions.flatMap(({ rule }) => rule.split(', ')));
+  const evaluated = new Set(opinions.flatMap(({ rule, policies = [] }) => [rule, ...policies]));
   const found: Opinion[] = [];
   for (const kind of POLICIES)
     for (const { metadata, spec } of await policiesFor(asking, kind, object)) {
       if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
       const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
-      if (spoken.has(rule) || opinions.some(({ because }) => isNamedIn(because, rule))) continue;
+      if (evaluated.has(rule)) continue;
       const why = broken.get(metadata.uid ?? '');
       const because = why === undefined ? 'it is not selected' : `the policy does not act: ${why}`;
       found.push({ family: family.name, rule, says: 'stays', because });
     }
   return found;
 }
-
-/** Policies in DryRun and Paused are named with their mode. */
-const isNamedIn = (because: string, rule: string): boolean =>
-  ['', ' (DryRun)', ' (Paused)'].some((mode) => because.includes(`${rule}${mode}: `));
 
 /** Policies that may select the object: those of its namespace and cluster-wide ones. */
 async function policiesFor(

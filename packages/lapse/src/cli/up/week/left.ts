@@ -76,8 +76,7 @@ function computeWhy(verdict: Verdict): Omit<Left, 'ref'> | undefined {
 }
 
 /** A pool is not temporary, and neither is a Pod without a TTL. */
-const isTemporary = ({ family, because }: Opinion): boolean =>
-  family !== 'storage-pool' && because !== 'no TTL';
+const isTemporary = ({ family, reason }: Opinion): boolean => family !== 'storage-pool' && reason !== 'NoTTL';
 
 const MOST = 20;
 
