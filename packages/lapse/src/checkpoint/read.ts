@@ -2,6 +2,7 @@
 // after it was completely validated against the checkpoint.
 
 import { decodeBase64, encodeBase64 } from '@lapse/base/codec';
+import { findCondition } from '@lapse/kube/api/conditions';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
 import type { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
@@ -51,7 +52,7 @@ export function readinessOf({ status }: ManifestCheckpoint): {
   readonly reason: string;
   readonly message: string;
 } {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status?.conditions, 'Ready');
   if (ready === undefined)
     return { ready: false, reason: 'Unknown', message: 'the capture has not ended yet' };
   const { reason = 'Unknown', message = '' } = ready;

@@ -3,7 +3,9 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, plus } from '@lapse/base/instant';
-import type { JsonObject } from '@lapse/kube/api/json';
+import { setCondition } from '@lapse/kube/api/conditions';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { READY, Reason } from '#api/storage/conditions';
@@ -41,20 +43,17 @@ const MAX_MESSAGE = 32_768;
 
 /** The final status of a request. `at`: the completion time. The completion time of an ended request is kept. */
 export function buildEnd(request: RequestObject, ending: Ending, at: Instant): JsonObject {
-  const time = formatTime(at);
-  const status = ending.ready ? 'True' : 'False';
   const before = readyOf(request);
+  const ready: Condition = {
+    type: READY,
+    status: ending.ready ? 'True' : 'False',
+    reason: ending.reason,
+    message: ending.message.slice(0, MAX_MESSAGE),
+  };
   return {
-    completionTimestamp: (hasEnded(request) ? request.status?.completionTimestamp : undefined) ?? time,
-    conditions: [
-      {
-        type: READY,
-        status,
-        reason: ending.reason,
-        message: ending.message.slice(0, MAX_MESSAGE),
-        lastTransitionTime: (before?.status === status ? before.lastTransitionTime : undefined) ?? time,
-      },
-    ],
+    completionTimestamp:
+      (hasEnded(request) ? request.status?.completionTimestamp : undefined) ?? formatTime(at),
+    conditions: setCondition(before && [before], ready, at) as unknown as Json,
     ...ending.result,
   };
 }

@@ -1,11 +1,12 @@
 // Determines whether a request has ended. The Ready condition is the only source.
 
+import { findCondition } from '@lapse/kube/api/conditions';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { PROGRESS_REASONS, READY } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
 
 export const readyOf = (request: RequestObject): Condition | undefined =>
-  request.status?.conditions?.find(({ type }) => type === READY);
+  findCondition(request.status?.conditions, READY);
 
 /** Ready=True, or Ready=False with a reason that is not a progress reason of another controller. */
 export function hasEnded(request: RequestObject): boolean {

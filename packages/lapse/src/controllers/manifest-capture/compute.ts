@@ -2,7 +2,8 @@
 // an attempt continues.
 
 import { sha256 } from '@lapse/base/codec';
-import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Instant } from '@lapse/base/instant';
+import { findCondition, setCondition } from '@lapse/kube/api/conditions';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '@lapse/kube/api/object';
@@ -90,7 +91,7 @@ export function checkpointProblem(
 export function computeCheckpointEnd(
   found: ManifestCheckpoint,
 ): { readonly ready: boolean; readonly reason: Reason; readonly message: string } | undefined {
-  const ready = found.status?.conditions?.find(({ type }) => type === READY);
+  const ready = findCondition(found.status?.conditions, READY);
   if (ready?.status !== 'True' && ready?.status !== 'False') return undefined;
   const known = Object.values(Reason).find((reason) => reason === ready.reason) ?? Reason.Failed;
   return { ready: ready.status === 'True', reason: known, message: ready.message ?? '' };
@@ -99,13 +100,7 @@ export function computeCheckpointEnd(
 /** The final status of a checkpoint. Chunks are listed only if it is complete. */
 export function buildCheckpointEnd(chunks: readonly ChunkInfo[], ending: Ending, now: Instant): JsonObject {
   const { ready, reason, message } = ending;
-  const condition = {
-    type: READY,
-    status: ready ? 'True' : 'False',
-    reason,
-    message,
-    lastTransitionTime: formatTime(now),
-  };
+  const condition = { type: READY, status: ready ? 'True' : 'False', reason, message };
   const sum = (of: (chunk: ChunkInfo) => number) => chunks.reduce((total, chunk) => total + of(chunk), 0);
   return {
     ...(ready
@@ -115,7 +110,7 @@ export function buildCheckpointEnd(chunks: readonly ChunkInfo[], ending: Ending,
           totalSizeBytes: sum(({ sizeBytes }) => sizeBytes),
         }
       : {}),
-    conditions: [condition],
+    conditions: setCondition<JsonObject>([], condition, now),
   };
 }
 

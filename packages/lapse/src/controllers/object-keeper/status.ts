@@ -1,7 +1,8 @@
 // Builds the status of a keeper and compares it with the stored one. Transition times change only with the status of the
 // condition, so that a second reconcile writes nothing.
 
-import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Instant } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import type { KeeperPhase, ObjectKeeper, ObjectKeeperStatus } from '#api/objectKeeper';
@@ -20,13 +21,10 @@ export interface StatusContent {
 
 export function statusOf({ status }: ObjectKeeper, content: StatusContent, now: Instant): ObjectKeeperStatus {
   const { phase, active, reason, message, lostAt, counting = false } = content;
-  const condition = (type: string, value: string): Condition => {
-    const before = status?.conditions?.find((found) => found.type === type);
-    const since = before?.status === value ? before.lastTransitionTime : undefined;
-    return { type, status: value, reason, message, lastTransitionTime: since ?? formatTime(now) };
-  };
-  const conditions = [condition(KeeperCondition.Active, active)];
-  if (counting) conditions.push(condition(KeeperCondition.TTLActive, 'True'));
+  const wanted: Condition[] = [{ type: KeeperCondition.Active, status: active, reason, message }];
+  if (counting) wanted.push({ type: KeeperCondition.TTLActive, status: 'True', reason, message });
+  const kept = status?.conditions?.filter(({ type }) => wanted.some((one) => one.type === type));
+  const conditions = wanted.reduce((all, one) => setCondition(all, one, now), kept ?? []);
   return { phase, message, conditions, ...(lostAt === undefined ? {} : { lostAt }) };
 }
 

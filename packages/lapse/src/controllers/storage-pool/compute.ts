@@ -4,6 +4,7 @@
 // is reported with each node but never decides: the agent is scheduled only after its node is eligible.
 
 import { type Instant, instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
+import { findCondition } from '@lapse/kube/api/conditions';
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import type {
@@ -77,7 +78,7 @@ export type NodeState =
 
 /** When the node stopped being Ready. Undefined: it is Ready. */
 export function transitionOf(node: Node): Instant | undefined {
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(node.status?.conditions, 'Ready');
   return ready?.status === 'True' ? undefined : (timeOf(ready?.lastTransitionTime) ?? bornAt(node));
 }
 

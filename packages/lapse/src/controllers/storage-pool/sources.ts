@@ -1,6 +1,7 @@
 // What is watched: per kind, the fields that decisions read (projection), the fields whose change is relevant
 // (facts), the indexes, and the mapping from a changed object to the pools it concerns. Pure functions.
 
+import { findCondition } from '@lapse/kube/api/conditions';
 import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { type Condition, Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
@@ -38,7 +39,7 @@ export const poolIndexes = {
  * write after each write.
  */
 export const poolFacts = ({ metadata, status = {} }: ReplicatedStoragePool) => {
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status.conditions, 'Ready');
   return {
     generation: metadata.generation,
     revision: status.eligibleNodesRevision,
@@ -59,7 +60,7 @@ interface WithConditions extends KubeObject {
   status?: { conditions?: Condition[] };
 }
 const readyOf = ({ status }: WithConditions): Condition | undefined =>
-  status?.conditions?.find(({ type }) => type === 'Ready');
+  findCondition(status?.conditions, 'Ready');
 
 /** State and transition time of Ready. Heartbeats and messages are dropped. */
 function readyOnly(object: WithConditions): Condition[] {

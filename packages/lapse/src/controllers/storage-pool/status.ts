@@ -1,7 +1,8 @@
 // Builds the status of a pool step by step. Each `apply*` returns the next status, or the same object if nothing
 // changes, so that callers detect a change by identity.
 
-import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Instant } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import {
   type EligibleNode,
@@ -69,27 +70,10 @@ function applyPhase(status: Status, { reason, message }: Said): Status {
 }
 
 function applyCondition(status: Status, said: Said, { generation, now }: Observed): Status {
-  const { conditions = [] } = status;
-  const before = conditions.find(({ type }) => type === 'Ready');
-  const turned = before?.status !== said.status || before.lastTransitionTime === undefined;
-  const after: Condition = {
-    type: 'Ready',
-    ...said,
-    observedGeneration: generation,
-    lastTransitionTime: turned ? formatTime(now) : before.lastTransitionTime!,
-  };
-  if (before !== undefined && isSameCondition(before, after)) return status;
-  const others = conditions.filter(({ type }) => type !== 'Ready');
-  const at = before === undefined ? others.length : conditions.indexOf(before);
-  return { ...status, conditions: [...others.slice(0, at), after, ...others.slice(at)] };
+  const condition = { type: 'Ready', ...said, observedGeneration: generation };
+  const conditions = setCondition(status.conditions, condition, now);
+  return conditions === status.conditions ? status : { ...status, conditions };
 }
-
-const isSameCondition = (a: Condition, b: Condition): boolean =>
-  a.status === b.status &&
-  a.reason === b.reason &&
-  a.message === b.message &&
-  a.observedGeneration === b.observedGeneration &&
-  a.lastTransitionTime === b.lastTransitionTime;
 
 /** Truncates to the limit of the schema, which counts characters, as [...text] does. */
 function shortened(message: string): string {
