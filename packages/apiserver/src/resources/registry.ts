@@ -97,8 +97,11 @@ export class Registry {
 /** Kubernetes' version order: v2 before v1, then v1beta2, v1beta1, v1alpha1, then all others by name. */
 export function compareApiVersions(a: string, b: string): number {
   const [ma, mb] = [VERSION.exec(a), VERSION.exec(b)];
-  if (!ma || !mb) return ma ? -1 : mb ? 1 : a < b ? -1 : a > b ? 1 : 0;
-  return rank(mb) - rank(ma) || Number(mb[1]) - Number(ma[1]) || Number(mb[3] ?? 0) - Number(ma[3] ?? 0);
+  if (ma && mb)
+    return rank(mb) - rank(ma) || Number(mb[1]) - Number(ma[1]) || Number(mb[3] ?? 0) - Number(ma[3] ?? 0);
+  if (ma || mb) return ma ? -1 : 1;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 const VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;

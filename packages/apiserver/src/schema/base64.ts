@@ -29,16 +29,15 @@ function findProblem(text: string): number | undefined {
     return at;
   };
   let at = 0;
-  for (;;) {
-    for (let inQuantum = 0; inQuantum < 4; inQuantum++) {
-      at = skip(at);
-      if (at >= bytes.length) return inQuantum === 0 ? undefined : at - inQuantum;
-      const char = String.fromCharCode(bytes[at]!);
-      at++;
-      if (ALPHABET.test(char)) continue;
-      if (char !== '=' || inQuantum < 2) return at - 1;
-      return findPaddingProblem(bytes, at, inQuantum, skip);
-    }
+  for (let count = 0; ; count++) {
+    const inQuantum = count % 4;
+    at = skip(at);
+    if (at >= bytes.length) return inQuantum === 0 ? undefined : at - inQuantum;
+    const char = String.fromCharCode(bytes[at]!);
+    at++;
+    if (ALPHABET.test(char)) continue;
+    if (char !== '=' || inQuantum < 2) return at - 1;
+    return findPaddingProblem(bytes, at, inQuantum, skip);
   }
 }
 

@@ -40,11 +40,10 @@ function compile(
     preset as Json,
     fields[name]?.ptr === true,
   ]);
-  const below: [string, Defaulter, 'one' | 'list' | 'map'][] = [];
+  const below: [string, Defaulter, Shape][] = [];
   for (const [name, field] of Object.entries(fields)) {
-    if (!Object.hasOwn(table.types, field.t)) continue;
-    const inner = compile(defaults, table, field.t, cache);
-    if (inner) below.push([name, inner, field.list ? 'list' : field.map ? 'map' : 'one']);
+    const inner = Object.hasOwn(table.types, field.t) && compile(defaults, table, field.t, cache);
+    if (inner) below.push([name, inner, shapeOf(field)]);
   }
   if (own.length === 0 && below.length === 0) {
     cache.set(typeName, undefined);
@@ -61,12 +60,17 @@ function compile(
 const isAbsent = (value: Json | undefined, pointer: boolean): boolean =>
   value === undefined || value === null || (!pointer && (value === '' || value === 0 || value === false));
 
-function descend(value: Json | undefined, inner: Defaulter, shape: 'one' | 'list' | 'map'): void {
-  if (shape === 'one') {
-    if (isObject(value)) inner(value);
-  } else if (shape === 'list' && Array.isArray(value)) {
-    for (const v of value) if (isObject(v)) inner(v);
-  } else if (shape === 'map' && isObject(value)) {
-    for (const v of Object.values(value)) if (isObject(v)) inner(v);
-  }
+type Shape = 'one' | 'list' | 'map';
+
+const shapeOf = ({ list, map }: { list?: unknown; map?: unknown }): Shape =>
+  list ? 'list' : map ? 'map' : 'one';
+
+function descend(value: Json | undefined, inner: Defaulter, shape: Shape): void {
+  if (shape === 'one') runOn(value, inner);
+  else if (shape === 'list' && Array.isArray(value)) for (const v of value) runOn(v, inner);
+  else if (shape === 'map' && isObject(value)) for (const v of Object.values(value)) runOn(v, inner);
+}
+
+function runOn(value: Json | undefined, inner: Defaulter): void {
+  if (isObject(value)) inner(value);
 }

@@ -135,8 +135,7 @@ class Patcher {
     const [container, key] = this.#find(path, true) ?? [];
     if (container === undefined)
       throw inapplicable(`replace operation does not apply: doc is missing path: ${path}`);
-    if (Array.isArray(container)) container[indexIn(container.length, key!)] = value ?? null;
-    else setOwn(container, key!, value ?? null);
+    replaceIn(container, key!, value ?? null);
   }
 
   #move(from: string, path: string): void {
@@ -176,9 +175,7 @@ class Patcher {
       throw inapplicable(`test operation does not apply: is missing path: ${path}`);
     const value = read(container, key!) ?? null;
     if (!this.#isSame(value, expected ?? null)) throw failed();
-    if (!this.#inOrder) return;
-    if (!Array.isArray(container)) setOwn(container, key!, this.#ownAll(value));
-    else container.splice(Number(key), 1, this.#ownAll(value));
+    if (this.#inOrder) replaceIn(container, key!, this.#ownAll(value));
   }
 
   /** Compares the JSON text; documents contain `<`, `>` and `&` as escapes. */
@@ -206,10 +203,7 @@ class Patcher {
       const next = tryRead(container, key);
       if (typeof next !== 'object' || next === null) return undefined;
       const inner = edit ? this.#own(next) : next;
-      if (inner !== next) {
-        if (Array.isArray(container)) container[indexIn(container.length, key)] = inner;
-        else setOwn(container, key, inner);
-      }
+      if (inner !== next) replaceIn(container, key, inner);
       container = inner;
     }
     return [container, decodeSegment(segments.at(-1)!)];
@@ -259,6 +253,11 @@ function read(container: Container, key: string): Json | undefined {
 function tryRead(container: Container, key: string): Json | undefined {
   if (!Array.isArray(container)) return getOwn(container, key);
   return /^[+-]?\d+$/.test(key) ? container.at(Number(key)) : undefined;
+}
+
+function replaceIn(container: Container, key: string, value: Json): void {
+  if (Array.isArray(container)) container[indexIn(container.length, key)] = value;
+  else setOwn(container, key, value);
 }
 
 function removeFrom(container: Container, key: string): void {

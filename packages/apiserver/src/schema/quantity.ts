@@ -60,30 +60,39 @@ function parseQuantity(text: string): Amount {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?([a-zA-Z]*[-+]?\d*)$/.exec(text);
   const [, sign, integer = '', fraction = '', suffix = ''] = match ?? [];
   if (match === null || /[^eEinumkKMGTP\d+-]/.test(suffix)) throw new QuantityError(FORMAT_WRONG);
-  const whole = stripLeadingZeros(integer);
-  const negative = sign === '-';
   const scale = interpretSuffix(suffix);
-  // In Go an empty numerator is "0", which counts as a digit.
-  const length = Math.max(whole.length, 1) + fraction.length;
-  const digits = whole + fraction;
-  if (scale.format === 'BinarySI') {
-    if (fraction === '') {
-      const exact = smallBinary(digits, length, scale.exponent);
-      if (exact !== undefined)
-        return {
-          negative,
-          digits: exact,
-          exponent: 0,
-          format: 'BinarySI',
-          ...keep(text, Number(digits) % 8 !== 0),
-        };
-    }
-    requireDigits(text, suffix);
-    return largeBinary(negative, whole, fraction, scale.exponent);
+  const parts = { text, negative: sign === '-', whole: stripLeadingZeros(integer), fraction, suffix };
+  return scale.format === 'BinarySI' ? parseBinary(parts, scale.exponent) : parseDecimal(parts, scale);
+}
+
+interface Parts {
+  readonly text: string;
+  readonly negative: boolean;
+  /** Without leading zeros. */
+  readonly whole: string;
+  readonly fraction: string;
+  readonly suffix: string;
+}
+
+/** In Go an empty numerator is "0", which counts as a digit. */
+const digitCount = ({ whole, fraction }: Parts): number => Math.max(whole.length, 1) + fraction.length;
+
+function parseBinary(parts: Parts, power: number): Amount {
+  const { text, negative, whole, fraction, suffix } = parts;
+  const exact = fraction === '' ? smallBinary(whole, digitCount(parts), power) : undefined;
+  if (exact !== undefined) {
+    const amount: Amount = { negative, digits: exact, exponent: 0, format: 'BinarySI' };
+    return { ...amount, ...keep(text, Number(whole) % 8 !== 0) };
   }
+  requireDigits(text, suffix);
+  return largeBinary(negative, whole, fraction, power);
+}
+
+function parseDecimal(parts: Parts, scale: { exponent: number; format: Format }): Amount {
+  const { text, negative, whole, fraction, suffix } = parts;
   const exponent = scale.exponent - fraction.length;
-  const amount = { negative, digits: stripLeadingZeros(digits), exponent, format: scale.format };
-  if (length <= 18 && exponent >= NANO) {
+  const amount = { negative, digits: stripLeadingZeros(whole + fraction), exponent, format: scale.format };
+  if (digitCount(parts) <= 18 && exponent >= NANO) {
     const shifted = (whole === '' ? '0' : whole) + fraction;
     return { ...amount, ...keep(text, exponent % 3 === 0 && !shifted.endsWith('000') && shifted[0] !== '0') };
   }

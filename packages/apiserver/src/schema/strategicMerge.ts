@@ -95,9 +95,8 @@ function mergeField(out: JsonObject, key: string, value: Json, meta: PatchMeta, 
     setOwn(out, key, field.strategy === 'replace' ? value : mergeMap(old, value, field.meta));
   } else if (Array.isArray(old) && Array.isArray(value)) {
     const field = meta.listField(key);
-    if (deleteFrom || field.strategy === 'merge')
-      setOwn(out, key, new ListMerger(field, mergeMap).merge(old, value, deleteFrom));
-    else setOwn(out, key, value);
+    const merges = deleteFrom || field.strategy === 'merge';
+    setOwn(out, key, merges ? new ListMerger(field, mergeMap).merge(old, value, deleteFrom) : value);
   } else setOwn(out, key, value);
 }
 

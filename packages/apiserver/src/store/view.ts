@@ -30,14 +30,18 @@ export class View {
     for (;;) {
       const present = this.#table.keyAt(index);
       const past = this.#changedKeys[changed];
-      const key = past !== undefined && (present === undefined || past <= present) ? past : present;
+      const key = smaller(past, present);
       if (key === undefined || !key.startsWith(prefix)) return;
       if (key === present) index++;
       if (key === past) changed++;
       if (key === after) continue;
-      const stored = this.#then.has(key) ? this.#then.get(key) : this.#table.get(key);
+      const stored = this.#get(key);
       if (stored) yield stored;
     }
+  }
+
+  #get(key: string): Stored | undefined {
+    return this.#then.has(key) ? this.#then.get(key) : this.#table.get(key);
   }
 
   /** The number of objects with keys that start with `prefix` and are greater than `after`. */
@@ -51,6 +55,11 @@ export class View {
     }
     return count;
   }
+}
+
+/** The smaller key; a missing one is the greatest. */
+function smaller(a: string | undefined, b: string | undefined): string | undefined {
+  return a !== undefined && (b === undefined || a <= b) ? a : b;
 }
 
 function lowerBound(keys: readonly string[], key: string): number {

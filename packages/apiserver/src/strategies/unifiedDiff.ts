@@ -75,7 +75,8 @@ function collectBlocks(texts: Texts, span: Span, out: Block[]): void {
   collectBlocks(texts, { aLow: best.a + best.size, aHigh, bLow: best.b + best.size, bHigh }, out);
 }
 
-function longestMatch({ a, b, places }: Texts, span: Span): Block {
+function longestMatch(texts: Texts, span: Span): Block {
+  const { a, places } = texts;
   const { aLow, aHigh, bLow, bHigh } = span;
   let best: Block = { a: aLow, b: bLow, size: 0 };
   let lengths = new Map<number, number>();
@@ -90,8 +91,12 @@ function longestMatch({ a, b, places }: Texts, span: Span): Block {
     }
     lengths = next;
   }
-  // Lines that start no match may still extend one.
-  let { a: from, b: at, size } = best;
+  return extended(texts, span, best);
+}
+
+/** Lines that start no match may still extend one. */
+function extended({ a, b }: Texts, { aLow, aHigh, bLow, bHigh }: Span, block: Block): Block {
+  let { a: from, b: at, size } = block;
   while (from > aLow && at > bLow && a[from - 1] === b[at - 1])
     [from, at, size] = [from - 1, at - 1, size + 1];
   while (from + size < aHigh && at + size < bHigh && a[from + size] === b[at + size]) size++;

@@ -4,7 +4,7 @@ import { formatTime, type Instant, instant, parseTime } from '@lapse/base/instan
 import { conflict, notFound } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { clone } from '@lapse/kube/api/json';
-import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import { asJson, asObject, type KubeObject, type ObjectMeta } from '@lapse/kube/api/object';
 import type { Write } from '../admission/admission.ts';
 import { type Call, strategyContext } from '../context.ts';
 import { type DeleteOptions, parseDeleteOptions } from '../decode/deleteOptions.ts';
@@ -63,12 +63,14 @@ export async function deleteObject(
   }
 }
 
+type DeleteWrite = Write & { readonly old: KubeObject; readonly deletion: DeleteOptions };
+
 async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Promise<DeleteOutcome> {
   const { core, resource } = call;
   const old = resource.codec.show(head);
   const name = old.metadata.name!;
   const { dryRun } = options;
-  const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun, deletion: options };
+  const write = { operation: 'DELETE', object: undefined, old, name, dryRun, deletion: options } as const;
   checkPreconditions(call, old, options);
   const next = editable(call, old);
   const result = decideDeletion(call, next, options);
@@ -87,18 +89,23 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     );
     return { kind: 'kept', object: resource.codec.show(change.next!) };
   }
-  if (!options.dryRun) {
-    const atOnce = isRemovedAtOnce(call, old, next);
-    if (atOnce) checkReleased(call, head, old, options);
-    const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
-    if (isUpdatedFirst(call, old, next)) await admit(call, { ...write, old: resource.codec.show(last) });
-    const { revision } = await core.store.remove(resource.storage, head.key, last.revision);
-    // The response to an immediate removal shows the object unchanged, including finalizers that this deletion made
-    // obsolete.
-    if (atOnce) setFinalizers(next, finalizersOf(old));
-    next.metadata.resourceVersion = String(revision);
-  }
+  if (!options.dryRun) await remove(call, head, next, write);
   return { kind: 'removed', object: next };
+}
+
+/** Removes the object from the store and sets the resourceVersion of `next`, the last state of the object. */
+async function remove(call: Call, head: Stored, next: KubeObject, write: DeleteWrite): Promise<void> {
+  const { core, resource } = call;
+  const { old } = write;
+  const atOnce = isRemovedAtOnce(call, old, next);
+  if (atOnce) checkReleased(call, head, old, write.deletion);
+  const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
+  if (isUpdatedFirst(call, old, next)) await admit(call, { ...write, old: resource.codec.show(last) });
+  const { revision } = await core.store.remove(resource.storage, head.key, last.revision);
+  // The response to an immediate removal shows the object unchanged, including finalizers that this deletion made
+  // obsolete.
+  if (atOnce) setFinalizers(next, finalizersOf(old));
+  next.metadata.resourceVersion = String(revision);
 }
 
 async function admit(call: Call, write: Write): Promise<void> {
@@ -180,16 +187,9 @@ type Deletion = 'removed' | 'kept' | 'unchanged' | 'pending';
 
 /** Modifies `next` to its state after the DELETE and returns the outcome. */
 function decideDeletion(call: Call, next: KubeObject, options: DeleteOptions): Deletion {
-  const { strategy } = call.resource;
-  const context = strategyContext(call, options.dryRun);
-  if (strategy.markDeleted) {
-    const before = next.metadata.deletionTimestamp;
-    if (before && strategy.isReleased?.(next) === false) return 'pending';
-    if (strategy.propagates && !before) setFinalizers(next, finalizersAfter(call, next, options));
-    if (strategy.markDeleted(next, context) === 'delete') return 'removed';
-    return before ? 'unchanged' : 'kept';
-  }
-  const grace = applyGrace(call, next, options, context.now);
+  if (call.resource.strategy.markDeleted) return decideByStrategy(call, next, options);
+  const { now } = strategyContext(call, options.dryRun);
+  const grace = applyGrace(call, next, options, now);
   if (grace === 'pending') return 'pending';
   const finalizers = finalizersAfter(call, next, options);
   const changed = finalizers.join() !== (next.metadata.finalizers ?? []).join();
@@ -197,8 +197,18 @@ function decideDeletion(call: Call, next: KubeObject, options: DeleteOptions): D
   if (grace === 'started')
     return finalizers.length > 0 || next.metadata.deletionGracePeriodSeconds! > 0 ? 'kept' : 'removed';
   if (finalizers.length === 0) return 'removed';
-  const marked = markDeleted(next, context.now);
+  const marked = markDeleted(next, now);
   return marked || changed ? 'kept' : 'unchanged';
+}
+
+/** The same for kinds with their own markDeleted. */
+function decideByStrategy(call: Call, next: KubeObject, options: DeleteOptions): Deletion {
+  const { strategy } = call.resource;
+  const before = next.metadata.deletionTimestamp;
+  if (before && strategy.isReleased?.(next) === false) return 'pending';
+  if (strategy.propagates && !before) setFinalizers(next, finalizersAfter(call, next, options));
+  if (strategy.markDeleted!(next, strategyContext(call, options.dryRun)) === 'delete') return 'removed';
+  return before ? 'unchanged' : 'kept';
 }
 
 /** Marks an object without graceful deletion; returns false when it was already marked. */
@@ -228,22 +238,28 @@ function applyGrace(
   const { metadata } = next;
   if (!strategy.gracePeriod) return 'none';
   const requested = (options.gracePeriodSeconds ?? 0) < 0 ? 1 : options.gracePeriodSeconds;
-  if (metadata.deletionTimestamp !== undefined) {
-    const running = metadata.deletionGracePeriodSeconds ?? 0;
-    if (running === 0) return 'none';
-    if (requested === undefined || requested >= running) return 'pending';
-    const shortened = parseTime(metadata.deletionTimestamp) - (running - requested) * 1000;
-    // The deletionTimestamp is never in the past: an elapsed grace period is shortened to the minimum.
-    const past = shortened < now;
-    metadata.deletionTimestamp = formatTime(past ? now : instant(shortened));
-    metadata.deletionGracePeriodSeconds = past && requested > 0 ? 1 : requested;
-    return 'started';
-  }
+  if (metadata.deletionTimestamp !== undefined) return shortenGrace(metadata, requested, now);
   const period = strategy.gracePeriod(next, requested);
   if (period === undefined) return 'none';
   metadata.deletionTimestamp = formatTime(instant(now + period * 1000));
   metadata.deletionGracePeriodSeconds = period;
   if ((metadata.generation ?? 0) > 0) metadata.generation!++;
+  return 'started';
+}
+
+function shortenGrace(
+  metadata: ObjectMeta,
+  requested: number | undefined,
+  now: Instant,
+): 'none' | 'started' | 'pending' {
+  const running = metadata.deletionGracePeriodSeconds ?? 0;
+  if (running === 0) return 'none';
+  if (requested === undefined || requested >= running) return 'pending';
+  const shortened = parseTime(metadata.deletionTimestamp!) - (running - requested) * 1000;
+  // The deletionTimestamp is never in the past: an elapsed grace period is shortened to the minimum.
+  const past = shortened < now;
+  metadata.deletionTimestamp = formatTime(past ? now : instant(shortened));
+  metadata.deletionGracePeriodSeconds = past && requested > 0 ? 1 : requested;
   return 'started';
 }
 

@@ -99,9 +99,9 @@ export async function updateObject(
       return await (head ? updateOnce(call, plan, head, options) : createMissing(call, plan, options));
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      // Another client created the object meanwhile: retry as an update.
-      if (!head && attempt < ATTEMPTS) continue;
-      if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
+      // Without a head another client created the object meanwhile: retry as an update.
+      const mayRetry = !head || !plan.versioned;
+      if (!mayRetry || attempt === ATTEMPTS) throw conflict(call.resource, call.name!, MODIFIED);
     }
   }
 }

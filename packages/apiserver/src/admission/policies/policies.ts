@@ -73,14 +73,28 @@ async function* runPolicy(
     if (binding.criteria && !matchedAs(binding.criteria, call, write)) continue;
     const found = collectParams(call.core, params.resource, binding.paramRef, namespaceOf(call, write.name));
     if (found.kind === 'error') yield* misconfigured(binding, found.why);
-    else
-      for (const [i, param] of found.objects.entries()) {
-        // Each evaluation may take a second: lets other requests run in between.
-        if (i > 0) await nextTurn();
-        checkDeadline(call);
-        for (const denial of apply(call, { policy, binding, input: inputs.with(policy, param) }))
-          yield { policy, binding, denial };
-      }
+    else yield* runBinding(call, { policy, binding, inputs, params: found.objects });
+  }
+}
+
+interface BindingRun {
+  readonly policy: Policy;
+  readonly binding: Binding;
+  readonly inputs: Inputs;
+  readonly params: readonly (JsonObject | null)[];
+}
+
+/** Evaluates the policy once for each parameter object. */
+async function* runBinding(
+  call: Call,
+  { policy, binding, inputs, params }: BindingRun,
+): AsyncGenerator<Denied> {
+  for (const [i, param] of params.entries()) {
+    // Each evaluation may take a second: lets other requests run in between.
+    if (i > 0) await nextTurn();
+    checkDeadline(call);
+    for (const denial of apply(call, { policy, binding, input: inputs.with(policy, param) }))
+      yield { policy, binding, denial };
   }
 }
 

@@ -21,19 +21,10 @@ export function validateSelectableFields(
   const seen = new Set<string>();
   for (const [i, jsonPath] of fields.entries()) {
     const at = `${path}[${i}].jsonPath`;
-    if (jsonPath === '') {
-      errors.push(required(at));
-      continue;
-    }
     try {
-      const found = findField(jsonPath, schema, { brackets: false });
-      if (found.path === 'metadata' || found.path.startsWith('metadata.')) {
-        errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
-      }
-      const type = found.schema?.['type'];
-      if (typeof type !== 'string' || !SCALARS.includes(type)) errors.push(invalid(at, jsonPath, WRONG_TYPE));
-      if (seen.has(found.path)) errors.push(duplicate(at, jsonPath));
-      seen.add(found.path);
+      errors.push(
+        ...(jsonPath === '' ? [required(at)] : validateSelectableField(jsonPath, schema, at, seen)),
+      );
     } catch (cause) {
       if (!(cause instanceof FieldPathError)) throw cause;
       errors.push(invalid(at, jsonPath, `is an invalid path: ${cause.message}`));
@@ -42,5 +33,23 @@ export function validateSelectableFields(
   if (seen.size > MAX_SELECTABLE_FIELDS && !anyNumber) {
     errors.push(tooMany(path, seen.size, MAX_SELECTABLE_FIELDS));
   }
+  return errors;
+}
+
+/** Adds the path to `seen`. Throws FieldPathError when the schema does not have the field. */
+function validateSelectableField(
+  jsonPath: string,
+  schema: JsonObject,
+  at: string,
+  seen: Set<string>,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const found = findField(jsonPath, schema, { brackets: false });
+  if (found.path === 'metadata' || found.path.startsWith('metadata.'))
+    errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
+  const type = found.schema?.['type'];
+  if (typeof type !== 'string' || !SCALARS.includes(type)) errors.push(invalid(at, jsonPath, WRONG_TYPE));
+  if (seen.has(found.path)) errors.push(duplicate(at, jsonPath));
+  seen.add(found.path);
   return errors;
 }

@@ -59,6 +59,9 @@ class ListMerge {
   /** Remaining keys of both sides, in the order of the right side. */
   readonly #shared: PathElement[];
   readonly #out: Json[] = [];
+  /** Positions of the next items. */
+  #left = 0;
+  #right = 0;
 
   constructor(list: ListType, mine: readonly Json[], theirs: readonly Json[]) {
     this.#list = list;
@@ -72,28 +75,25 @@ class ListMerge {
   }
 
   run(): Json[] {
-    let left = 0;
-    let right = 0;
-    while (left < this.#lefts.length || right < this.#rights.length) {
-      const mine = this.#lefts[left];
-      const theirs = this.#rights[right];
-      if (mine !== undefined && mine === theirs) {
-        this.#takeRight(mine);
-        left++;
-        right++;
-      } else if (mine !== undefined && theirs !== undefined && this.#comesLater(mine)) left++;
-      else if (mine !== undefined && !this.#rightItems.has(mine)) {
-        this.#push(this.#mine[left], undefined);
-        left++;
-      } else {
-        if (mine !== undefined && this.#done.has(mine)) left++;
-        if (theirs !== undefined) {
-          this.#takeRight(theirs);
-          right++;
-        }
-      }
-    }
+    while (this.#left < this.#lefts.length || this.#right < this.#rights.length)
+      this.#step(this.#lefts[this.#left], this.#rights[this.#right]);
     return this.#out;
+  }
+
+  /** Takes or skips the next item of at least one side. */
+  #step(mine: PathElement | undefined, theirs: PathElement | undefined): void {
+    if (mine === undefined) this.#takeRight(theirs!);
+    else if (mine === theirs) {
+      this.#left++;
+      this.#takeRight(theirs);
+    } else if (theirs !== undefined && this.#comesLater(mine)) this.#left++;
+    else if (!this.#rightItems.has(mine)) {
+      this.#push(this.#mine[this.#left], undefined);
+      this.#left++;
+    } else {
+      if (this.#done.has(mine)) this.#left++;
+      if (theirs !== undefined) this.#takeRight(theirs);
+    }
   }
 
   /** On both sides, but not the next one in the order of the right side. */
@@ -102,6 +102,7 @@ class ListMerge {
   }
 
   #takeRight(element: PathElement): void {
+    this.#right++;
     this.#done.add(element);
     if (this.#shared[0] === element) this.#shared.shift();
     this.#push(this.#leftItems.get(element), this.#rightItems.get(element));

@@ -10,13 +10,14 @@ export function fieldPathOf(path: string, root: JsonObject): string {
   let shown = '';
   for (const [, plain, quoted] of path.matchAll(STEP)) {
     const name = plain ?? quoted!.replace(/\\(.)/g, '$1');
-    const properties: unknown = isObject(schema) ? schema['properties'] : undefined;
-    const property = isObject(properties) ? getOwn(properties, name) : undefined;
-    const values: unknown = isObject(schema) ? schema['additionalProperties'] : undefined;
-    if (property === undefined && values === undefined) return '';
-    if (property !== undefined) shown += shown === '' ? name : `.${name}`;
-    else shown += `[${name}]`;
-    schema = property ?? values;
+    const property = getObject(getObject(schema, 'properties'), name);
+    schema = property ?? getObject(schema, 'additionalProperties');
+    if (schema === undefined) return '';
+    if (property === undefined) shown += `[${name}]`;
+    else shown += shown === '' ? name : `.${name}`;
   }
   return shown;
 }
+
+const getObject = (value: unknown, key: string): unknown =>
+  isObject(value) ? getOwn(value, key) : undefined;

@@ -70,16 +70,22 @@ class MailboxReader {
     for (;;) {
       this.#take(SPACE);
       if (this.#text[this.#at] !== '(') return true;
-      let depth = 0;
-      do {
-        const char = this.#text[this.#at];
-        if (char === undefined) return false;
-        if (char === '\\' && this.#at + 1 < this.#text.length) this.#at++;
-        else if (char === '(') depth++;
-        else if (char === ')') depth--;
-        this.#at++;
-      } while (depth > 0);
+      if (!this.#comment()) return false;
     }
+  }
+
+  /** Skips a comment with its nested ones. */
+  #comment(): boolean {
+    let depth = 0;
+    do {
+      const char = this.#text[this.#at];
+      if (char === undefined) return false;
+      if (char === '\\' && this.#at + 1 < this.#text.length) this.#at++;
+      else if (char === '(') depth++;
+      else if (char === ')') depth--;
+      this.#at++;
+    } while (depth > 0);
+    return true;
   }
 
   /** Consumes and returns the match at this position. */

@@ -51,8 +51,7 @@ class SchemaCompiler {
     const ofType = compileType(types, schema.nullable === true, format);
     const ofEnum = compileEnum(schema.enum);
     const junctors = this.#junctors(schema);
-    const text = compileText(schema);
-    const formatted = compileFormat(format);
+    const string = compileString(schema, format);
     const number = compileNumber(schema, types, format);
     const list = this.#list(schema);
     const object = this.#object(schema);
@@ -68,11 +67,8 @@ class SchemaCompiler {
       if (ofType !== undefined) applied(ofType, value, path, out);
       junctors(value, place, out);
       out.matches++;
-      if (typeof value === 'string') {
-        if (text !== undefined) text(value, path, out);
-        out.matches++;
-        if (formatted !== undefined) applied(formatted, value, path, out);
-      } else if (typeof value === 'number' || typeof value === 'bigint') applied(number, value, path, out);
+      if (typeof value === 'string') string(value, path, out);
+      else if (typeof value === 'number' || typeof value === 'bigint') applied(number, value, path, out);
       else if (Array.isArray(value)) {
         list(value, place, out);
         out.matches++;
@@ -133,12 +129,7 @@ class SchemaCompiler {
   #object(schema: JsonObject): (object: JsonObject, place: Place, out: Result) => void {
     const min = numberAt(schema, 'minProperties');
     const max = numberAt(schema, 'maxProperties');
-    const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
-    const properties = new Map<string, Validate>();
-    for (const name of names) {
-      const property = getOwn(schema.properties as JsonObject, name);
-      if (isObject(property)) properties.set(name, this.compile(property));
-    }
+    const properties = this.#properties(schema.properties);
     const { additionalProperties } = schema;
     const others = isObject(additionalProperties) ? this.compile(additionalProperties) : undefined;
     const closed = additionalProperties === false;
@@ -147,13 +138,28 @@ class SchemaCompiler {
       const { path } = place;
       if (min !== undefined || max !== undefined) checkSize(object, path, min, max, out);
       if (closed || others !== undefined) validateOthers(object, place, properties, others, out);
-      for (const [name, validate] of properties) {
-        const value = getOwn(object, name);
-        if (value !== undefined) validateInside(validate, value, placeOf(place, name), out);
-      }
+      validateProperties(object, place, properties, out);
       for (const name of required) if (!Object.hasOwn(object, name)) out.add(missing(`${path}.${name}`));
     };
   }
+
+  #properties(schemas: Json | undefined): Map<string, Validate> {
+    const properties = new Map<string, Validate>();
+    if (!isObject(schemas)) return properties;
+    for (const [name, schema] of Object.entries(schemas))
+      if (isObject(schema)) properties.set(name, this.compile(schema));
+    return properties;
+  }
+}
+
+function compileString(schema: JsonObject, format: string): Check<string> {
+  const text = compileText(schema);
+  const formatted = compileFormat(format);
+  return (value, path, out) => {
+    if (text !== undefined) text(value, path, out);
+    out.matches++;
+    if (formatted !== undefined) applied(formatted, value, path, out);
+  };
 }
 
 /** A check that applies counts as one additional match. */
@@ -168,6 +174,18 @@ function placeOf({ path, old, node }: Place, key: string): Place {
   // Versions at the root are not compared: both objects were converted to this version.
   const inner = path === '' && isTypeField(key) ? undefined : oldOfKey(old, key);
   return { path: path === '' ? key : `${path}.${key}`, old: inner, node: node && nodeOfKey(node, key) };
+}
+
+function validateProperties(
+  object: JsonObject,
+  place: Place,
+  properties: ReadonlyMap<string, Validate>,
+  out: Result,
+): void {
+  for (const [name, validate] of properties) {
+    const value = getOwn(object, name);
+    if (value !== undefined) validateInside(validate, value, placeOf(place, name), out);
+  }
 }
 
 function validateOthers(

@@ -93,29 +93,34 @@ function countErrors({ status }: Change): FieldError[] {
 
 const together = (what: string) => invalidWithout('status.conditions', `cannot set ${what}`);
 
-function conditionErrors({ status, now, previously: then, changed }: Change): FieldError[] {
+function conditionErrors(change: Change): FieldError[] {
+  const { now, previously: then, changed } = change;
   const errors: FieldError[] = [];
   const turned = (...facts: (keyof Facts)[]) => facts.some((f) => now[f] !== then[f]);
-  const completion = value(status, 'completionTime');
-  const path = 'status.completionTime';
   if (turned('complete', 'failed') && now.complete && now.failed)
     errors.push(together('Complete=True and Failed=true conditions'));
   if (turned('complete', 'failureTarget') && now.complete && now.failureTarget)
     errors.push(together('Complete=True and FailureTarget=true conditions'));
-  if (turned('complete') || changed('completionTime')) {
-    if (completion !== undefined && !now.complete)
-      errors.push(
-        invalid(path, completion, 'cannot set completionTime when there is no Complete=True condition'),
-      );
+  errors.push(...completionTimeErrors(change));
+  if ((turned('failed') || changed('failedIndexes')) && now.failed && !now.failureTarget)
+    errors.push(together('Failed=True condition without the FailureTarget=true condition'));
+  if (turned('complete', 'criteriaMet') && now.complete && !now.criteriaMet)
+    errors.push(together('Complete=True condition without the SuccessCriteriaMet=true condition'));
+  return errors;
+}
+
+function completionTimeErrors({ status, now, previously: then, changed }: Change): FieldError[] {
+  const errors: FieldError[] = [];
+  const completion = value(status, 'completionTime');
+  const path = 'status.completionTime';
+  if (now.complete !== then.complete || changed('completionTime')) {
+    const why = 'cannot set completionTime when there is no Complete=True condition';
+    if (completion !== undefined && !now.complete) errors.push(invalid(path, completion, why));
     if (completion === undefined && now.complete)
       errors.push(required(path, 'completionTime is required for Complete jobs'));
   }
   if (changed('startTime', 'completionTime') && isBefore(completion, value(status, 'startTime')))
     errors.push(invalid(path, completion, 'must be equal to or after `startTime`'));
-  if ((turned('failed') || changed('failedIndexes')) && now.failed && !now.failureTarget)
-    errors.push(together('Failed=True condition without the FailureTarget=true condition'));
-  if (turned('complete', 'criteriaMet') && now.complete && !now.criteriaMet)
-    errors.push(together('Complete=True condition without the SuccessCriteriaMet=true condition'));
   return errors;
 }
 

@@ -68,18 +68,26 @@ const BAD_PARTS = ['//', '/./', '/../', '%2f', '%2F'];
 const BAD_ENDS = ['/..', '/.'];
 
 function validatePath(path: JsonObject, at: string): FieldError[] {
-  const [type, location] = [text(path, 'pathType'), text(path, 'path')];
   if (!has(path, 'pathType')) return [required(`${at}.pathType`, 'pathType must be specified')];
-  const errors: FieldError[] = [];
-  const refuse = (why: string) => errors.push(invalid(`${at}.path`, location, why));
-  if (type === 'Exact' || type === 'Prefix') {
-    if (!location.startsWith('/')) refuse('must be an absolute path');
-    for (const bad of BAD_PARTS) if (location.includes(bad)) refuse(`must not contain '${bad}'`);
-    for (const bad of BAD_ENDS) if (location.endsWith(bad)) refuse(`cannot end with '${bad}'`);
-  } else if (type === 'ImplementationSpecific') {
-    if (location !== '' && !location.startsWith('/')) refuse('must be an absolute path');
-  } else errors.push(...oneOf(type, ['Exact', 'ImplementationSpecific', 'Prefix'], `${at}.pathType`));
-  return [...errors, ...validateBackend(part(path, 'backend'), `${at}.backend`)];
+  return [
+    ...validateLocation(text(path, 'pathType'), text(path, 'path'), at),
+    ...validateBackend(part(path, 'backend'), `${at}.backend`),
+  ];
+}
+
+function validateLocation(type: string, location: string, at: string): FieldError[] {
+  const refuse = (why: string) => invalid(`${at}.path`, location, why);
+  const relative = location.startsWith('/') ? [] : [refuse('must be an absolute path')];
+  if (type === 'ImplementationSpecific') return location === '' ? [] : relative;
+  if (type !== 'Exact' && type !== 'Prefix')
+    return oneOf(type, ['Exact', 'ImplementationSpecific', 'Prefix'], `${at}.pathType`);
+  const parts = BAD_PARTS.filter((bad) => location.includes(bad));
+  const ends = BAD_ENDS.filter((bad) => location.endsWith(bad));
+  return [
+    ...relative,
+    ...parts.map((bad) => refuse(`must not contain '${bad}'`)),
+    ...ends.map((bad) => refuse(`cannot end with '${bad}'`)),
+  ];
 }
 
 function validateBackend(backend: JsonObject, path: string): FieldError[] {

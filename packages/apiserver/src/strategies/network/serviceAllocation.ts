@@ -86,21 +86,20 @@ function chooseFamilies(service: KubeObject, before: JsonObject | undefined): vo
       kept ?? (isHeadless(spec) && selectorless ? 'RequireDualStack' : 'SingleStack'),
     );
   }
-  const odd = validateAddresses(spec);
-  if (odd.length > 0) throw refuse(service, odd);
-  const errors = familyErrors(spec);
-  if (errors.length > 0) throw refuse(service, errors);
+  refuseIf(service, validateAddresses(spec));
+  refuseIf(service, familyErrors(spec));
   const policy = text(spec, 'ipFamilyPolicy');
   const families = texts(spec, 'ipFamilies');
   if (families.length === 0) families.push('IPv4');
   if (isHeadless(spec) && selectorless) {
     if (families.length < 2 && policy !== 'SingleStack')
       families.push(families[0] === 'IPv4' ? 'IPv6' : 'IPv4');
-  } else {
-    const unserved = unservedErrors(policy, families);
-    if (unserved.length > 0) throw refuse(service, unserved);
-  }
+  } else refuseIf(service, unservedErrors(policy, families));
   spec['ipFamilies'] = families;
+}
+
+function refuseIf(service: KubeObject, errors: FieldError[]): void {
+  if (errors.length > 0) throw refuse(service, errors);
 }
 
 function familyErrors(spec: JsonObject): FieldError[] {

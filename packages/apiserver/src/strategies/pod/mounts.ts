@@ -78,17 +78,8 @@ export function validateDevices(container: JsonObject, volumes: Volumes, path: s
   return objects(container, 'volumeDevices').flatMap((device, i) => {
     const at = `${path}.volumeDevices[${i}]`;
     const [name, devicePath] = [text(device, 'name'), text(device, 'devicePath')];
-    const volume = volumes.get(name);
-    const isClaim = child(volume, 'persistentVolumeClaim') ?? child(volume, 'ephemeral');
-    const errors: FieldError[] = [];
+    const errors = validateDeviceName(name, volumes.get(name), names, `${at}.name`);
     const refuse = (field: string, v: string, why: string) => errors.push(invalid(`${at}.${field}`, v, why));
-    if (name === '') errors.push(required(`${at}.name`));
-    if (names.has(name)) refuse('name', name, 'must be unique');
-    if (volume && !isClaim) {
-      const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
-      refuse('name', name, why);
-    }
-    if (!volume) errors.push(notFound(`${at}.name`, name));
     if (devicePath === '') errors.push(required(`${at}.devicePath`));
     if (paths.has(devicePath)) refuse('devicePath', devicePath, 'must be unique');
     if (noBacksteps(devicePath, '').length > 0)
@@ -98,7 +89,24 @@ export function validateDevices(container: JsonObject, volumes: Volumes, path: s
       refuse('name', name, 'must not already exist in volumeMounts');
     if (mounts.some((m) => text(m, 'mountPath') === devicePath))
       refuse('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
-    if (name !== '') names.add(name);
     return errors;
   });
+}
+
+/** Adds the name to `names`, the names of the previous devices. */
+function validateDeviceName(
+  name: string,
+  volume: JsonObject | undefined,
+  names: Set<string>,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const isClaim = child(volume, 'persistentVolumeClaim') ?? child(volume, 'ephemeral');
+  const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+  if (name === '') errors.push(required(path));
+  if (names.has(name)) errors.push(invalid(path, name, 'must be unique'));
+  if (volume && !isClaim) errors.push(invalid(path, name, why));
+  if (!volume) errors.push(notFound(path, name));
+  if (name !== '') names.add(name);
+  return errors;
 }
