@@ -2,8 +2,8 @@
 // a Pod that crashes because of it.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { IMPERSONATION_SCHEMA } from 'lapse/authors/impersonation';
 import type { Family } from 'lapse/controllers/family';
-import { IMPERSONATION_SCHEMA } from 'lapse/deletion/impersonation';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
 /** The chart has separate values for these, and its template uses them. */

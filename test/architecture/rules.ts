@@ -6,17 +6,19 @@ import { dirname, join, normalize } from 'node:path';
 /** Folder of packages/lapse/src → folders of it that it may import. Its own folder is always allowed. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   api: [],
+  authors: ['api'],
   deletion: ['api'],
-  requests: ['api', 'deletion'],
+  requests: ['api', 'authors', 'deletion'],
   helm: ['api'],
   checkpoint: ['api'],
-  controllers: ['api', 'deletion', 'requests', 'helm', 'checkpoint'],
+  controllers: ['api', 'authors', 'deletion', 'requests', 'helm', 'checkpoint'],
   simulation: ['api'],
-  manager: ['api', 'deletion', 'requests', 'helm', 'checkpoint', 'controllers'],
+  manager: ['api', 'authors', 'deletion', 'requests', 'helm', 'checkpoint', 'controllers'],
   forecast: ['api', 'deletion', 'requests', 'controllers', 'simulation', 'manager'],
   console: ['controllers', 'forecast'],
   cli: [
     'api',
+    'authors',
     'deletion',
     'requests',
     'helm',
@@ -33,6 +35,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** Packages and modules that a layer of the product may not import although package.json lists them. */
 const BARRED: Readonly<Record<string, RegExp>> = {
   api: /^@lapse\/(runtime|apiserver|simulation)\//,
+  authors: /^@lapse\/(apiserver|simulation)\//,
   deletion: /^@lapse\/(apiserver|simulation)\//,
   requests: /^@lapse\/(apiserver|simulation)\//,
   helm: /^@lapse\/(cel|runtime|apiserver|simulation)\//,

@@ -22,9 +22,9 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /** Files that contain decisions. */
 const DECISIONS = [
-  'packages/lapse/src/deletion/authorAdmission.ts',
+  'packages/lapse/src/authors/authorAdmission.ts',
   'packages/lapse/src/deletion/expiry.ts',
-  'packages/lapse/src/deletion/rightsAuthor.ts',
+  'packages/lapse/src/authors/authorSeal.ts',
   'packages/lapse/src/controllers/ttl-after-finished/compute.ts',
   'packages/lapse/src/deletion/finish/podFinish.ts',
   'packages/lapse/src/controllers/ttl-policy/combine.ts',

@@ -1,10 +1,10 @@
 // What the chart installs, with every feature gate enabled.
 
+import { NO_IMPERSONATION } from 'lapse/authors/impersonation';
 import type { Installation } from 'lapse/cli/manifests/installation';
 import { needsOf } from 'lapse/cli/manifests/needs';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
-import { NO_IMPERSONATION } from 'lapse/deletion/impersonation';
 
 export const NAMESPACE = 'lapse-system';
 

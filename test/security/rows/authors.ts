@@ -7,7 +7,7 @@ import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { objectOf } from '@lapse/kube/client/client';
 import { Cleaner } from 'lapse/api/cleaner';
 import { TTLPolicy } from 'lapse/api/ttlPolicy';
-import { computeProof, type SealedAuthor } from 'lapse/deletion/rightsAuthor';
+import { computeProof, type SealedAuthor } from 'lapse/authors/authorSeal';
 import { expect, vi } from 'vitest';
 import { type Attack, type AttackCluster, type AttackUser, configMap } from '../attack.ts';
 

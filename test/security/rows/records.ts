@@ -3,7 +3,7 @@
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { Cleaner } from 'lapse/api/cleaner';
-import { accountSubject, impersonationOf, reviewSubject } from 'lapse/deletion/rights';
+import { accountSubject, impersonationOf, reviewSubject } from 'lapse/authors/accessReview';
 import { expect, vi } from 'vitest';
 import { type Attack, type AttackCluster, configMap } from '../attack.ts';
 

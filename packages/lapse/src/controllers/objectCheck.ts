@@ -4,7 +4,7 @@
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { asError } from '@lapse/runtime/outcome';
-import { describeNeeds, type Need } from '#deletion/rights';
+import { describeNeeds, type Need } from '#authors/accessReview';
 
 /** Returns those of `needs` that Lapse itself may not do. */
 export type ReviewNeeds = (needs: readonly Need[]) => Promise<Need[]>;

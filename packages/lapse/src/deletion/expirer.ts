@@ -3,6 +3,7 @@
 // objects, and recognizes a competing controller. Both work on the same records.
 
 import { assertNever } from '@lapse/base/assertNever';
+import { BoundedSet } from '@lapse/base/boundedSet';
 import { type Instant, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +11,6 @@ import type { ApiError } from '@lapse/kube/api/status';
 import type { DeleteResult } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { BoundedSet } from './boundedSet.ts';
 import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
 import type { Deletion } from './deletion.ts';
 import { DeletionCounter, type DeletionCounterOptions, regarding } from './deletionCounter.ts';

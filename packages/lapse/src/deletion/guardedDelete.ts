@@ -3,6 +3,7 @@
 // made again. The number of rounds is bounded, so that one busy object does not block a worker.
 
 import { assertNever } from '@lapse/base/assertNever';
+import { BoundedSet } from '@lapse/base/boundedSet';
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
@@ -11,7 +12,6 @@ import type { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { DeleteResult } from '@lapse/kube/client/delete';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { BoundedSet } from './boundedSet.ts';
 import type { Budget } from './budget.ts';
 import type { Deletion } from './deletion.ts';
 import { DeletionCounter, regarding } from './deletionCounter.ts';

@@ -1,11 +1,11 @@
 // The author of a request. A request acts with the rights of its author; admission records and signs the author (see
-// rightsAuthor.ts).
+// authors/authorSeal.ts).
 
 import { formatTime } from '@lapse/base/instant';
 import type { Json } from '@lapse/kube/api/json';
 import { Reason } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
-import type { AuthorProof, AuthorSeal, Signed } from '#deletion/rightsAuthor';
+import type { AuthorProof, AuthorSeal, Signed } from '#authors/authorSeal';
 import { type Failure, failure } from './refusal.ts';
 
 /** A request with the spec that its author signs. */

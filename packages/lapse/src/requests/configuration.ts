@@ -1,10 +1,11 @@
 // The configuration that all request controllers share, and its parsing. An invalid value stops the start with an error
 // that names the setting.
 
+import { requireDuration } from '@lapse/base/duration';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/storage/conditions';
-import { requireDuration } from '#deletion/duration';
-import type { Account } from '#deletion/rights';
+import type { Account } from '#authors/accessReview';
+import { authorKeySecretSchema } from '#authors/authorConfiguration';
 import type { Retention } from './keeper.ts';
 import type { RequestTtl, TtlMode } from './rules.ts';
 
@@ -88,16 +89,9 @@ export const CAPTURE_SECTION: JsonObject = {
       items: { type: 'string', minLength: 1 },
       description: 'Manifests, with AllowList: kinds that may be captured, as ConfigMap or Deployment.apps.',
     },
-    authorKeySecret: {
-      type: 'object',
-      default: {},
-      description:
-        'The Secret with the key that signs who made a request (captures of manifests, Detach); created when it does not exist.',
-      properties: {
-        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
-        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
-      },
-    },
+    authorKeySecret: authorKeySecretSchema(
+      'The Secret with the key that signs who made a request (captures of manifests, Detach); created when it does not exist.',
+    ),
   },
 };
 
@@ -106,14 +100,6 @@ export function authorKeySecret(capture: JsonObject | undefined): Account {
   const secret = capture?.authorKeySecret as Partial<Account> | undefined;
   return { namespace: secret?.namespace ?? 'lapse-system', name: secret?.name ?? 'lapse-author-key' };
 }
-
-export const authorKeyRight = ({ namespace, name }: Account) => ({
-  namespace,
-  group: '',
-  resource: 'secrets',
-  verbs: ['create', 'get'],
-  names: [name],
-});
 
 /** Environment variables and the configuration field that each of them sets. */
 export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;

@@ -1,5 +1,6 @@
 // Table tests of the request helpers: end, expiry, final status, permanent errors, keepers, configuration.
 
+import { readDuration, requireDuration } from '@lapse/base/duration';
 import {
   formatTime,
   hours,
@@ -23,7 +24,6 @@ import {
 } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { readDuration, requireDuration } from '#deletion/duration';
 import { parseRequestTtl, parseRetention, REQUEST_ENVIRONMENT } from './configuration.ts';
 import { requireAll } from './direct.ts';
 import { describeRetention } from './endings.ts';

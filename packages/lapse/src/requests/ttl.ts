@@ -1,6 +1,7 @@
 // Computes when an ended request is deleted: completion time plus TTL, due from exactly that instant on. The TTL comes
 // from the configuration or from the annotation. Pure.
 
+import { readDuration } from '@lapse/base/duration';
 import {
   type Instant,
   isDue,
@@ -13,7 +14,6 @@ import {
   seconds,
 } from '@lapse/base/instant';
 import type { RequestObject } from '#api/storage/request';
-import { readDuration } from '#deletion/duration';
 import type { RequestRules } from './rules.ts';
 import { hasEnded } from './terminal.ts';
 

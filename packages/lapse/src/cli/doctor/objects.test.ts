@@ -6,8 +6,8 @@ import type { Client } from '@lapse/kube/client/client';
 import { readManifests } from '@lapse/simulation/hands';
 import { expect, test } from 'vitest';
 import type { Cleaner } from '#api/cleaner';
+import { AUTHOR_ANNOTATION, AuthorSeal } from '#authors/authorSeal';
 import { signedOf } from '#controllers/cleaner/actor';
-import { AUTHOR_ANNOTATION, AuthorSeal } from '#deletion/rightsAuthor';
 import { look } from './doctor.testkit.ts';
 
 const rules = (some: string) => `

@@ -8,7 +8,7 @@ import {
   clusterImpersonation,
   EXTRA_IMPERSONATION,
   localImpersonation,
-} from '#deletion/impersonation';
+} from '#authors/impersonation';
 import { type Rule, rulesOf } from '#manager/rbac';
 import { EVENT_RIGHTS, LEASES, leaseRights } from '#manager/review';
 import {

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { ImpersonationScope } from '#deletion/impersonation';
+import type { ImpersonationScope } from '#authors/impersonation';
 import type { Rule } from '#manager/rbac';
 import type { FamilyNeeds, GateNeeds, Hook } from './needs.ts';
 

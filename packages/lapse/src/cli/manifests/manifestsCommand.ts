@@ -4,9 +4,9 @@
 import { VERSION } from '@lapse/base/version';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { Command, Option } from 'commander';
+import { type ImpersonationScope, parseImpersonation } from '#authors/impersonation';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { type ImpersonationScope, parseImpersonation } from '#deletion/impersonation';
 import { readGeneral } from '#manager/configuration/general';
 import { loadConfiguration } from '#manager/configuration/load';
 import { computeGates, selectFamilies } from '#manager/selection';

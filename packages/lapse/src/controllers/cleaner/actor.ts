@@ -9,21 +9,17 @@ import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/cleaner';
 import {
-  describeImpersonationOff,
-  type ImpersonationScope,
-  isImpersonationAllowed,
-} from '#deletion/impersonation';
-import {
   type Account,
   accountSubject,
-  describeNeeds,
+  describeMissing,
   impersonationOf,
   type Need,
   reviewSelf,
   reviewSubject,
   type Subject,
-} from '#deletion/rights';
-import { type AuthorSeal, describeExpired, describeUnknown, type Signed } from '#deletion/rightsAuthor';
+} from '#authors/accessReview';
+import { type AuthorSeal, describeExpired, describeUnknown, type Signed } from '#authors/authorSeal';
+import { type ImpersonationScope, impersonationRefusal } from '#authors/impersonation';
 import { needToFind } from './needs.ts';
 import type { Target } from './spec.ts';
 
@@ -174,7 +170,7 @@ export class Actors {
     const refusal = await this.refusal(actor, [need], false);
     if (refusal !== undefined || actor.impersonates) return refusal;
     const missing = await reviewSelf(this.#services.client, [{ ...need, verb: 'get' }, need]);
-    return missing.length === 0 ? undefined : `Lapse may not ${describeNeeds(missing)}`;
+    return describeMissing({ username: 'Lapse' }, missing);
   }
 
   /**
@@ -223,12 +219,12 @@ export class Actors {
     const missing = await reviewSubject(this.#services.client, subject, asked);
     for (const need of asked)
       if (!missing.includes(need)) this.#believe(subject, need, millis(now + BELIEVED));
-    return missing.length === 0 ? undefined : `${subject.username} may not ${describeNeeds(missing)}`;
+    return describeMissing(subject, missing);
   }
 
   #asAccount(who: Account, author: Subject | undefined): Actor {
-    if (!isImpersonationAllowed(this.#services.impersonation, who))
-      return { kind: 'noActor', reason: 'Forbidden', why: describeImpersonationOff(who, 'cleaner') };
+    const why = impersonationRefusal(this.#services.impersonation, who, 'cleaner');
+    if (why !== undefined) return { kind: 'noActor', reason: 'Forbidden', why };
     return {
       kind: 'actor',
       client: this.#services.impersonate(who),

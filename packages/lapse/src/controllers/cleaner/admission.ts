@@ -8,27 +8,23 @@ import type { Client } from '@lapse/kube/client/client';
 import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { Cleaner } from '#api/cleaner';
 import {
+  describeMissing,
+  impersonationOf,
+  type Need,
+  reviewSelf,
+  reviewSubject,
+  type Subject,
+} from '#authors/accessReview';
+import {
   authorAdmission,
   callerOf,
   inNamespace,
   isReviewNeeded,
   restoredWarnings,
   writtenObject,
-} from '#deletion/authorAdmission';
-import {
-  describeImpersonationOff,
-  type ImpersonationScope,
-  isImpersonationAllowed,
-} from '#deletion/impersonation';
-import {
-  describeNeeds,
-  impersonationOf,
-  type Need,
-  reviewSelf,
-  reviewSubject,
-  type Subject,
-} from '#deletion/rights';
-import type { AuthorSeal } from '#deletion/rightsAuthor';
+} from '#authors/authorAdmission';
+import type { AuthorSeal } from '#authors/authorSeal';
+import { type ImpersonationScope, impersonationRefusal } from '#authors/impersonation';
 import { lackOf, type ReviewNeeds } from '../objectCheck.ts';
 import { signedOf } from './actor.ts';
 import { findKind } from './kinds.ts';
@@ -108,10 +104,9 @@ async function reviewKinds(
   const needs = authorNeeds(meaning, resolved, request.namespace ?? '', options);
   const review = (subject: Subject) =>
     missingOf(meaning, needs, request, (some) => reviewSubject(options.client, subject, some));
-  const missing = await review(callerOf(request));
-  if (missing.length > 0) {
+  const message = describeMissing(request.userInfo, await review(callerOf(request)));
+  if (message !== undefined) {
     const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
-    const message = `${request.userInfo.username} may not ${describeNeeds(missing)}`;
     return deny(cleaner, [forbidden(field, message)]);
   }
   warnings.push(...(await selfWarnings(meaning, resolved, request.namespace ?? '', options)));
@@ -134,8 +129,9 @@ function computeDisabled(
   { namespace = '' }: AdmissionRequest,
   { impersonation }: AdmissionOptions,
 ): FieldError | undefined {
-  if (name === undefined || isImpersonationAllowed(impersonation, { namespace, name })) return undefined;
-  return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
+  if (name === undefined) return undefined;
+  const refusal = impersonationRefusal(impersonation, { namespace, name }, 'cleaner');
+  return refusal === undefined ? undefined : forbidden('spec.serviceAccountName', refusal);
 }
 
 /** The rights that the author lacks, including those for the records of a release. */

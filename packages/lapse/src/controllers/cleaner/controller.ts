@@ -3,10 +3,10 @@
 
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
 import { Cleaner } from '#api/cleaner';
+import { AUTHOR_ANNOTATION, type AuthorSeal } from '#authors/authorSeal';
+import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#authors/impersonation';
 import { deletionMetrics } from '#deletion/deletionMetrics';
 import { Expirer } from '#deletion/expirer';
-import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#deletion/impersonation';
-import { AUTHOR_ANNOTATION, type AuthorSeal } from '#deletion/rightsAuthor';
 import type { Services } from '../family.ts';
 import { Actors } from './actor.ts';
 import type { CleanerOptions, Context } from './context.ts';

@@ -5,7 +5,7 @@ import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
-import type { Need } from '#deletion/rights';
+import type { Need } from '#authors/accessReview';
 import { type Acting, authorOf } from './actor.ts';
 import type { AuthorizedClient } from './authorizedClient.ts';
 import { type ConditionResult, evaluate } from './compute.ts';

@@ -5,8 +5,14 @@ import { type Millis, millis } from '@lapse/base/instant';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { CleanerDefinition } from '#api/cleaner';
-import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#deletion/authorConfiguration';
-import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#deletion/impersonation';
+import {
+  AUTHORS,
+  AUTHORS_SECTION,
+  authorKeyRight,
+  authorKeySecretSchema,
+  createAuthorSeal,
+} from '#authors/authorConfiguration';
+import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
 import { cleanerController, createActors } from './controller.ts';
@@ -83,16 +89,9 @@ const SCHEMA: JsonObject = {
         ),
       },
     },
-    authorKeySecret: {
-      type: 'object',
-      default: {},
-      description:
-        'The Secret with the key that signs who wrote a Cleaner and what it decided to delete; created if it does not exist.',
-      properties: {
-        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
-        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
-      },
-    },
+    authorKeySecret: authorKeySecretSchema(
+      'The Secret with the key that signs who wrote a Cleaner and what it decided to delete; created if it does not exist.',
+    ),
   },
 };
 
@@ -135,16 +134,7 @@ export const cleanerFamily: Family = {
       checks: [cleanerCheck(admission, createActors(options))],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
       // Needed with every `actAs`: the key authenticates decision records too.
-      rights: [
-        {
-          namespace: section.authorKeySecret.namespace,
-          group: '',
-          resource: 'secrets',
-          verbs: ['create', 'get'],
-          names: [section.authorKeySecret.name],
-        },
-        ...localImpersonation(impersonation),
-      ],
+      rights: [authorKeyRight(section.authorKeySecret), ...localImpersonation(impersonation)],
     };
   },
   forecaster: {

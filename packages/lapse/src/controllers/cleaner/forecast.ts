@@ -4,7 +4,7 @@
 
 import { type Instant, parseTime } from '@lapse/base/instant';
 import { Cleaner } from '#api/cleaner';
-import { AUTHOR_ANNOTATION, describeUnknown } from '#deletion/rightsAuthor';
+import { AUTHOR_ANNOTATION, describeUnknown } from '#authors/authorSeal';
 import {
   describeTerminating,
   type Ends,

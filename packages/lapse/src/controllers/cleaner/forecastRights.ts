@@ -4,8 +4,8 @@
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { accountSubject, describeNeed, type Need, type Subject } from '#deletion/rights';
-import { AUTHOR_ANNOTATION, claimedAuthor } from '#deletion/rightsAuthor';
+import { accountSubject, describeNeed, type Need, type Subject } from '#authors/accessReview';
+import { AUTHOR_ANNOTATION, claimedAuthor } from '#authors/authorSeal';
 import { type Snapshot, Unreadable } from '../forecaster.ts';
 import type { Around } from './forecastTargets.ts';
 

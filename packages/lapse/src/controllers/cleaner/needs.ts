@@ -1,7 +1,7 @@
 // The rights that the parts of a Cleaner require, as access reviews.
 
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import type { Need } from '#deletion/rights';
+import type { Need } from '#authors/accessReview';
 import type { Driver } from '#helm/storage';
 import type { Target } from './spec.ts';
 

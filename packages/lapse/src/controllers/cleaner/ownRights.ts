@@ -3,7 +3,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import { Cleaner } from '#api/cleaner';
-import type { Need } from '#deletion/rights';
+import type { Need } from '#authors/accessReview';
 import type { Driver } from '#helm/storage';
 import { checkAuthor, lackOf, type ObjectCheck, type ReviewNeeds } from '../objectCheck.ts';
 import type { Actors } from './actor.ts';

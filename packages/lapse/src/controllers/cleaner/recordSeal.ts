@@ -7,7 +7,7 @@ import type { Random } from '@lapse/base/random';
 import type { Json } from '@lapse/kube/api/json';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
-import { type AuthorSeal, canonical } from '#deletion/rightsAuthor';
+import { type AuthorSeal, canonical } from '#authors/authorSeal';
 
 const KEY_BYTES = 32;
 

@@ -10,7 +10,7 @@ import type { KindQuery } from '@lapse/kube/client/discovery';
 import type { AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
-import { AuthorSeal } from '#deletion/rightsAuthor';
+import { AuthorSeal } from '#authors/authorSeal';
 import { requestAuthor } from '#requests/author';
 import { captureAuthor, captureRules } from './admission.ts';
 import { request } from './manifest.testkit.ts';

@@ -12,8 +12,8 @@ import {
   isReviewNeeded,
   restoredWarnings,
   writtenObject,
-} from '#deletion/authorAdmission';
-import type { AuthorSeal } from '#deletion/rightsAuthor';
+} from '#authors/authorAdmission';
+import type { AuthorSeal } from '#authors/authorSeal';
 import { signedRequest } from '#requests/author';
 import { isFailure } from '#requests/refusal';
 import type { ManifestPolicy, TargetClient } from './policy.ts';

@@ -9,11 +9,10 @@ import { manifestCheckpointKind } from '#api/manifestCheckpoint';
 import { manifestCheckpointContentChunkKind } from '#api/manifestCheckpointContentChunk';
 import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyManifestTTL } from '#api/stateSnapshotter/conditions';
-import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#deletion/authorConfiguration';
+import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
 import { deletionMetrics } from '#deletion/deletionMetrics';
 import { GuardedDeletes } from '#deletion/guardedDelete';
 import {
-  authorKeyRight,
   authorKeySecret,
   CAPTURE_SECTION,
   parseRequestTtl,

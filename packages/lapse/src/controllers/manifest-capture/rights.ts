@@ -2,7 +2,7 @@
 // who may create requests could read everything that the controller may read.
 
 import type { Client } from '@lapse/kube/client/client';
-import { describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
+import { describeNeeds, type Need, reviewSubject, type Subject } from '#authors/accessReview';
 import type { Target } from './targets.ts';
 
 /**

@@ -3,8 +3,8 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Discovery, KindQuery, ServedKind } from '@lapse/kube/client/discovery';
 import { describe, expect, test } from 'vitest';
+import type { Need } from '#authors/accessReview';
 import { describeIdentity } from '#checkpoint/identity';
-import type { Need } from '#deletion/rights';
 import { isFailure } from '#requests/refusal';
 import { request } from './manifest.testkit.ts';
 import type { ManifestPolicy } from './policy.ts';

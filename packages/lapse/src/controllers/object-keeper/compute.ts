@@ -1,6 +1,7 @@
 // The decisions about a keeper: what its spec requests, and what follows from the state of the followed object. Pure.
 
 import { assertNever } from '@lapse/base/assertNever';
+import { readDuration } from '@lapse/base/duration';
 import {
   formatEnd,
   formatTime,
@@ -15,7 +16,6 @@ import { checkPathSegment } from '@lapse/kube/api/names';
 import { parseApiVersion } from '@lapse/kube/api/object';
 import type { FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
-import { readDuration } from '#deletion/duration';
 import { HOLD } from '#deletion/skewGuard';
 import { type StatusContent, statusOf } from './status.ts';
 

@@ -7,9 +7,9 @@ import { describeKind } from '@lapse/kube/api/kind';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import type { ImpersonationScope } from '#deletion/impersonation';
-import type { Subject } from '#deletion/rights';
-import { type AuthorProof, type AuthorSeal, describeExpiry } from '#deletion/rightsAuthor';
+import type { Subject } from '#authors/accessReview';
+import { type AuthorProof, type AuthorSeal, describeExpiry } from '#authors/authorSeal';
+import type { ImpersonationScope } from '#authors/impersonation';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
 import {

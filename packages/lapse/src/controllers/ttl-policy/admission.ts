@@ -5,8 +5,16 @@ import { denyInvalid } from '@lapse/kube/api/admission';
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import { describeKind } from '@lapse/kube/api/kind';
 import type { Client } from '@lapse/kube/client/client';
-import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
+import type { AdmissionFunction, AdmissionResponse } from '@lapse/runtime/host/review';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import {
+  accountSubject,
+  describeMissing,
+  describeNeeds,
+  type Need,
+  reviewSubject,
+  type Subject,
+} from '#authors/accessReview';
 import {
   authorAdmission,
   callerOf,
@@ -14,10 +22,9 @@ import {
   isReviewNeeded,
   restoredWarnings,
   writtenObject,
-} from '#deletion/authorAdmission';
-import type { ImpersonationScope } from '#deletion/impersonation';
-import { accountSubject, describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
-import type { AuthorSeal } from '#deletion/rightsAuthor';
+} from '#authors/authorAdmission';
+import type { AuthorSeal } from '#authors/authorSeal';
+import type { ImpersonationScope } from '#authors/impersonation';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
@@ -54,8 +61,8 @@ export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOpt
     const unfit = computeUnfit(compiled.policy, served);
     if (unfit !== undefined) return deny(policy, [forbidden('spec.target', unfit.message)]);
     const { author, account } = computeNeeds(compiled.policy, served, actAs);
-    const missing = await reviewSubject(client, callerOf(request), author);
-    if (missing.length > 0) return deny(policy, [rightsError(request, compiled.policy, missing)]);
+    const missing = describeMissing(request.userInfo, await reviewSubject(client, callerOf(request), author));
+    if (missing !== undefined) return deny(policy, [forbidden(rightsField(compiled.policy), missing)]);
     const reviewAuthor = (subject: Subject) => reviewSubject(client, subject, author);
     return {
       allowed: true,
@@ -85,14 +92,8 @@ async function accountWarnings(
     : [`service account ${account.namespace}/${account.name} may not ${describeNeeds(missing)} (yet)`];
 }
 
-function rightsError(
-  { userInfo }: AdmissionRequest,
-  { account }: CompiledPolicy,
-  missing: readonly Need[],
-): FieldError {
-  const field = account === undefined ? 'spec.target' : 'spec.serviceAccountName';
-  return forbidden(field, `${userInfo.username} may not ${describeNeeds(missing)}`);
-}
+const rightsField = ({ account }: CompiledPolicy): string =>
+  account === undefined ? 'spec.target' : 'spec.serviceAccountName';
 
 const deny = (policy: AnyPolicy, errors: readonly FieldError[]): AdmissionResponse =>
   denyInvalid({ group: TTLPolicy.group, kind: policy.kind }, policy, errors);

@@ -25,7 +25,7 @@ import {
   type PolicyMode,
   type TTLPolicy,
 } from '#api/ttlPolicy';
-import type { Account } from '#deletion/rights';
+import type { Account } from '#authors/accessReview';
 import { readLength } from '#deletion/ttlAnnotation';
 import { mayBelongToJob, type OwnTtl, ownTtlOf } from './ownTtl.ts';
 import { buildSelection } from './selector.ts';

@@ -2,8 +2,14 @@
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/ttlPolicy';
-import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#deletion/authorConfiguration';
-import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#deletion/impersonation';
+import {
+  AUTHORS,
+  AUTHORS_SECTION,
+  authorKeyRight,
+  authorKeySecretSchema,
+  createAuthorSeal,
+} from '#authors/authorConfiguration';
+import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
 import { policyChecks } from './check.ts';
@@ -36,25 +42,11 @@ const SCHEMA: JsonObject = {
       description: 'An Event Deleted for every object, with the policies, finish time, TTL and lag.',
     },
     impersonation: IMPERSONATION_SCHEMA,
-    authorKeySecret: {
-      type: 'object',
-      default: {},
-      description: 'The Secret with the key that signs who wrote a policy; made when it is not there.',
-      properties: {
-        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
-        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
-      },
-    },
+    authorKeySecret: authorKeySecretSchema(
+      'The Secret with the key that signs who wrote a policy; made when it is not there.',
+    ),
   },
 };
-
-const keyRight = ({ namespace, name }: Section['authorKeySecret']) => ({
-  namespace,
-  group: '',
-  resource: 'secrets',
-  verbs: ['create', 'get'],
-  names: [name],
-});
 
 export const ttlPolicyFamily: Family = {
   name: 'ttl-policy',
@@ -75,7 +67,7 @@ export const ttlPolicyFamily: Family = {
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
       checks: policyChecks({ ...admission, asAuthor: services.impersonateAuthor !== undefined }),
       rights: [
-        ...(actAs === 'author' ? [keyRight(authorKeySecret)] : []),
+        ...(actAs === 'author' ? [authorKeyRight(authorKeySecret)] : []),
         ...localImpersonation(impersonation),
       ],
     };

@@ -4,7 +4,7 @@ import { invalidError } from '@lapse/kube/api/fieldErrors';
 import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { Source } from '@lapse/runtime/source';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { AUTHOR_ANNOTATION } from '#deletion/rightsAuthor';
+import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
 import { type ForecastContext, isServed } from '../forecaster.ts';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';

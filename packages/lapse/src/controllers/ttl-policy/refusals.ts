@@ -2,9 +2,9 @@
 // before the next review. Or a rule about a single object refuses it, for example a webhook: then other objects are not
 // affected.
 
+import { BoundedSet } from '@lapse/base/boundedSet';
 import { type Instant, isDue } from '@lapse/base/instant';
 import { ApiError } from '@lapse/kube/api/status';
-import { BoundedSet } from '#deletion/boundedSet';
 import type { ActivePolicy } from './policies.ts';
 
 const MOST_REMEMBERED = 10_000;

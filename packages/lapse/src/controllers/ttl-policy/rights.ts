@@ -4,26 +4,22 @@ import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
 import { POLICY_DEFAULTS } from '#api/ttlPolicy';
 import {
-  describeImpersonationOff,
-  type ImpersonationScope,
-  isImpersonationAllowed,
-} from '#deletion/impersonation';
-import {
   accountSubject,
-  describeNeeds,
+  describeMissing,
   impersonationOf,
   type Need,
   reviewSelf,
   reviewSubject,
   type Subject,
-} from '#deletion/rights';
+} from '#authors/accessReview';
 import {
   type AuthorProof,
   canonical,
   describeExpired,
   describeUnknown,
   type Signed,
-} from '#deletion/rightsAuthor';
+} from '#authors/authorSeal';
+import { type ImpersonationScope, impersonationRefusal } from '#authors/impersonation';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 
 export interface Refusal {
@@ -73,37 +69,29 @@ export function computeDisabled(
   { account }: CompiledPolicy,
   impersonation: ImpersonationScope,
 ): Refusal | undefined {
-  if (account === undefined || isImpersonationAllowed(impersonation, account)) return undefined;
-  return { reason: 'ImpersonationDisabled', message: describeImpersonationOff(account, 'ttlPolicy') };
+  const message = account && impersonationRefusal(impersonation, account, 'ttlPolicy');
+  return message === undefined ? undefined : { reason: 'ImpersonationDisabled', message };
 }
 
 /** Why a policy may not act; undefined if it may. `author`: set if the permissions of the author are required. */
 export async function reviewRights(
   client: Pick<Client, 'create'>,
-  policy: CompiledPolicy,
+  { account }: CompiledPolicy,
   needs: Needs,
   author: Subject | undefined,
 ): Promise<Refusal | undefined> {
-  if (author !== undefined) {
-    const missing = await reviewSubject(client, author, needs.author);
-    if (missing.length > 0)
-      return {
-        reason: 'AuthorNotPermitted',
-        message: `${author.username} may not ${describeNeeds(missing)}`,
-      };
-  }
-  if (policy.account !== undefined) {
-    const subject = accountSubject(policy.account);
-    const missing = await reviewSubject(client, subject, needs.account);
-    if (missing.length > 0)
-      return {
-        reason: 'AccountNotPermitted',
-        message: `${subject.username} may not ${describeNeeds(missing)}`,
-      };
-  }
-  const missing = await reviewSelf(client, needs.self);
-  if (missing.length === 0) return undefined;
-  return { reason: 'NotPermitted', message: `the controller may not ${describeNeeds(missing)}` };
+  const review = async (reason: string, subject: Subject, of: readonly Need[]) =>
+    refusalOf(reason, subject, await reviewSubject(client, subject, of));
+  return (
+    (author && (await review('AuthorNotPermitted', author, needs.author))) ??
+    (account && (await review('AccountNotPermitted', accountSubject(account), needs.account))) ??
+    refusalOf('NotPermitted', { username: 'the controller' }, await reviewSelf(client, needs.self))
+  );
+}
+
+function refusalOf(reason: string, subject: Subject, missing: readonly Need[]): Refusal | undefined {
+  const message = describeMissing(subject, missing);
+  return message === undefined ? undefined : { reason, message };
 }
 
 /** Why a policy has no valid author. */

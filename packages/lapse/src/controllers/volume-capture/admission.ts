@@ -11,7 +11,7 @@ import {
   inNamespace,
   isReviewNeeded,
   writtenObject,
-} from '#deletion/authorAdmission';
+} from '#authors/authorAdmission';
 import { signedRequest } from '#requests/author';
 import { isFailure } from '#requests/refusal';
 import { type Authors, reviewDetach } from './author.ts';

@@ -6,8 +6,8 @@ import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import type { Client } from '@lapse/kube/client/client';
 import { Reason } from '#api/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
-import type { AuthorSeal } from '#deletion/rightsAuthor';
+import { describeMissing, type Need, reviewSubject, type Subject } from '#authors/accessReview';
+import type { AuthorSeal } from '#authors/authorSeal';
 import { noAuthor, requestAuthor } from '#requests/author';
 import { type Failure, failure, failureOf } from '#requests/refusal';
 
@@ -27,9 +27,8 @@ export async function reviewDetach(
   const { group, resource } = PersistentVolumeClaim;
   const need: Need = { verb: 'delete', group, resource, namespace, name };
   const missing = await reviewSubject(client, subject, [need]);
-  return missing.length === 0
-    ? undefined
-    : failure(Reason.RBACDenied, `${subject.username} may not ${describeNeeds(missing)}`);
+  const message = describeMissing(subject, missing);
+  return message === undefined ? undefined : failure(Reason.RBACDenied, message);
 }
 
 /** Repeated before each step: rights change, and the webhook may have been unavailable. */

@@ -6,11 +6,10 @@ import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyTTL } from '#api/storage/conditions';
 import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/volumeCaptureRequest';
-import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#deletion/authorConfiguration';
+import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
 import { deletionMetrics } from '#deletion/deletionMetrics';
 import { GuardedDeletes } from '#deletion/guardedDelete';
 import {
-  authorKeyRight,
   authorKeySecret,
   CAPTURE_SECTION,
   DETACH_RETENTION_SECTION,

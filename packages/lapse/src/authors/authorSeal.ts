@@ -8,8 +8,8 @@ import { formatTime, type Instant, isDue, type Millis, minutes, parseTime, plus 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { getOwn, isObject } from '@lapse/kube/api/json';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
+import { accountSubject, type Subject } from './accessReview.ts';
 import { AuthorKey, type AuthorKeyOptions } from './authorKey.ts';
-import { accountSubject, type Subject } from './rights.ts';
 
 export const AUTHOR_ANNOTATION = 'lapse.dev/author';
 /** The annotation value that makes the caller the author of the unchanged object. */

@@ -8,7 +8,7 @@ import {
   type Need,
   reviewSelf,
   reviewSubject,
-} from './rights.ts';
+} from './accessReview.ts';
 
 const need = (verb: string, namespace?: string): Need => ({
   verb,

@@ -7,7 +7,7 @@ import { type Millis, millis, seconds } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import { Secret } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
-import type { Account } from './rights.ts';
+import type { Account } from './accessReview.ts';
 
 const KEY_FIELD = 'key';
 const KEY_BYTES = 32;

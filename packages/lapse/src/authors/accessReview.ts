@@ -72,6 +72,12 @@ export function describeNeed({ verb, group, resource, namespace, name }: Need): 
 
 export const describeNeeds = (needs: readonly Need[]): string => needs.map(describeNeed).join(', ');
 
+/** `jane may not delete jobs.batch in namespace ci`; undefined if nothing is missing. */
+export const describeMissing = (
+  { username }: Pick<Subject, 'username'>,
+  missing: readonly Need[],
+): string | undefined => (missing.length === 0 ? undefined : `${username} may not ${describeNeeds(missing)}`);
+
 /** Returns the permissions that the subject lacks. Throws if the API server does not answer the review. */
 export function reviewSubject(
   client: Pick<Client, 'create'>,

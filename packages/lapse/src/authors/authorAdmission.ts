@@ -11,7 +11,7 @@ import { equal, type Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
-import { describeNeeds, type Need, type Subject } from './rights.ts';
+import { describeNeeds, type Need, type Subject } from './accessReview.ts';
 import {
   AUTHOR_ANNOTATION,
   type AuthorSeal,
@@ -19,7 +19,7 @@ import {
   namedAuthor,
   type SealedAuthor,
   type Signed,
-} from './rightsAuthor.ts';
+} from './authorSeal.ts';
 
 const FIELD = `metadata.annotations[${AUTHOR_ANNOTATION}]`;
 

@@ -1,7 +1,7 @@
 // Defines which service accounts Lapse may impersonate for Cleaners and policies that name one. Default: none.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import type { Account } from './rights.ts';
+import type { Account } from './accessReview.ts';
 
 export type ImpersonationScope =
   | { readonly kind: 'none' }
@@ -32,12 +32,16 @@ export function parseImpersonation(value: Json | undefined, section: string): Im
 
 const isNamespace = (name: unknown): boolean => typeof name === 'string' && NAMESPACE.test(name);
 
-export const isImpersonationAllowed = (scope: ImpersonationScope, { namespace }: Account): boolean =>
-  scope.kind === 'cluster' || (scope.kind === 'namespaces' && scope.namespaces.includes(namespace));
-
-/** The message to a user who names a service account that Lapse may not impersonate. */
-export const describeImpersonationOff = ({ namespace, name }: Account, section: string): string =>
-  `Lapse does not act as service account ${namespace}/${name}: impersonation is not enabled for namespace ${namespace}; leave out serviceAccountName, or ask the operator to set ${section}.impersonation to {namespaces: [${namespace}]} or cluster`;
+/** Why Lapse may not act as this account, for the user who names it; undefined if it may. */
+export function impersonationRefusal(
+  scope: ImpersonationScope,
+  { namespace, name }: Account,
+  section: string,
+): string | undefined {
+  if (scope.kind === 'cluster') return undefined;
+  if (scope.kind === 'namespaces' && scope.namespaces.includes(namespace)) return undefined;
+  return `Lapse does not act as service account ${namespace}/${name}: impersonation is not enabled for namespace ${namespace}; leave out serviceAccountName, or ask the operator to set ${section}.impersonation to {namespaces: [${namespace}]} or cluster`;
+}
 
 const IMPERSONATE = { group: '', resource: 'serviceaccounts', verbs: ['impersonate'] } as const;
 

@@ -1,7 +1,7 @@
 // Parses Go durations. Errors use the wording of Go.
 
-import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
-import { type Millis, millis } from '@lapse/base/instant';
+import { GoDurationError, parseGoDuration } from './goDuration.ts';
+import { type Millis, millis } from './instant.ts';
 
 export type ParsedDuration =
   | { readonly kind: 'length'; readonly length: Millis }

@@ -1,13 +1,13 @@
 // The configuration of author signatures, shared by all controllers that act for authors.
 
 import type { Clock } from '@lapse/base/clock';
+import { readDuration } from '@lapse/base/duration';
+import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
-import { readDuration } from './duration.ts';
-import type { Account } from './rights.ts';
-import { AuthorSeal } from './rightsAuthor.ts';
-import type { SkewGuard } from './skewGuard.ts';
+import type { Account } from './accessReview.ts';
+import { AuthorSeal } from './authorSeal.ts';
 
 export const AUTHORS = 'authors';
 
@@ -26,11 +26,31 @@ export const AUTHORS_SECTION: JsonObject = {
   },
 };
 
+/** The field `authorKeySecret` of a configuration section. */
+export const authorKeySecretSchema = (description: string): JsonObject => ({
+  type: 'object',
+  default: {},
+  description,
+  properties: {
+    namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
+    name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
+  },
+});
+
+/** The RBAC rule for the Secret. The controller creates it if it does not exist. */
+export const authorKeyRight = ({ namespace, name }: Account) => ({
+  namespace,
+  group: '',
+  resource: 'secrets',
+  verbs: ['create', 'get'],
+  names: [name],
+});
+
 export interface AuthorServices {
   readonly client: Pick<Client, 'get' | 'create'>;
   readonly random: Random;
   readonly clock: Clock;
-  readonly guard: Pick<SkewGuard, 'now'>;
+  readonly guard: { now(): Instant };
 }
 
 /** `section`: the configuration section `authors`, with defaults applied. */

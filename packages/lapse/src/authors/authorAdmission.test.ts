@@ -17,7 +17,7 @@ import {
   restoredWarnings,
   writtenObject,
 } from './authorAdmission.ts';
-import { AUTHOR_ANNOTATION, AuthorSeal, CLAIM, canonical, type Signed } from './rightsAuthor.ts';
+import { AUTHOR_ANNOTATION, AuthorSeal, CLAIM, canonical, type Signed } from './authorSeal.ts';
 
 const LIFETIME = hours(720);
 

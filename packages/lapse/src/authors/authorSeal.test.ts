@@ -13,8 +13,8 @@ import { Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
 import { inWorld, type World } from '@lapse/runtime/world.testkit';
 import { describe, expect, test } from 'vitest';
+import type { Subject } from './accessReview.ts';
 import { KEY_MAX_AGE } from './authorKey.ts';
-import type { Subject } from './rights.ts';
 import {
   AUTHOR_ANNOTATION,
   type AuthorProof,
@@ -26,7 +26,7 @@ import {
   namedAuthor,
   type SealedAuthor,
   type Signed,
-} from './rightsAuthor.ts';
+} from './authorSeal.ts';
 
 const SECRET = { namespace: 'default', name: 'lapse-author-seal' };
 const signed: Signed = {

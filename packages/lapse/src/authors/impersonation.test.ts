@@ -1,6 +1,6 @@
 import type { Json } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';
-import { describeImpersonationOff, isImpersonationAllowed, parseImpersonation } from './impersonation.ts';
+import { impersonationRefusal, parseImpersonation } from './impersonation.ts';
 
 describe('impersonation of service accounts', () => {
   test.each<[string, Json | undefined, string, boolean]>([
@@ -11,7 +11,8 @@ describe('impersonation of service accounts', () => {
     ['is off in a namespace that is not named', { namespaces: ['ci'] }, 'prod', false],
   ])('%s', (_, value, namespace, expected) => {
     const scope = parseImpersonation(value, 'cleaner');
-    expect(isImpersonationAllowed(scope, { namespace, name: 'robot' })).toBe(expected);
+    const refusal = impersonationRefusal(scope, { namespace, name: 'robot' }, 'ttlPolicy');
+    expect(refusal === undefined).toBe(expected);
   });
 
   test.each<[string, Json]>([
@@ -26,7 +27,7 @@ describe('impersonation of service accounts', () => {
   });
 
   test('the error message says what the user and the operator can do', () => {
-    const text = describeImpersonationOff({ namespace: 'ci', name: 'robot' }, 'ttlPolicy');
+    const text = impersonationRefusal({ kind: 'none' }, { namespace: 'ci', name: 'robot' }, 'ttlPolicy');
     expect(text).toContain('leave out serviceAccountName');
     expect(text).toContain('ttlPolicy.impersonation to {namespaces: [ci]} or cluster');
   });
