@@ -36,7 +36,7 @@ test.each(names)('lapse %s loads, and its help describes its purpose', async (na
 test.each(['plan', 'explain', 'simulate'])(
   'the help and the page of lapse %s have the same table of exit codes',
   (name) => {
-    const page = readFileSync(join(cli, `../../../../docs/${name}.md`), 'utf8');
+    const page = readFileSync(join(cli, `../../../../docs/tasks/${name}.md`), 'utf8');
     expect(page).toContain(`\n${exitCodesTable()}\n`);
     const source = readFileSync(files.get(name)!, 'utf8');
     expect(source).toMatch(/\$\{exitCodesHelp\(\)\}/);

@@ -1,11 +1,11 @@
-// Compares the attack table of docs/security.md with the rows of test/security. UPDATE_ATTACKS=1 writes it.
+// Compares the attack table of docs/operations/security.md with the rows of test/security. UPDATE_ATTACKS=1 writes it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ATTACKS } from '../security/attacks.ts';
 
-const SECURITY = join(import.meta.dirname, '../../docs/security.md');
+const SECURITY = join(import.meta.dirname, '../../docs/operations/security.md');
 const BEGIN = '<!-- attacks -->';
 const END = '<!-- /attacks -->';
 
@@ -27,7 +27,7 @@ function withAttacks(page: string): string {
   return `${before}${BEGIN}\n\n${table.join('\n')}\n\n${after}`;
 }
 
-test('docs/security.md shows every attack of the table (UPDATE_ATTACKS=1 writes it)', () => {
+test('docs/operations/security.md shows every attack of the table (UPDATE_ATTACKS=1 writes it)', () => {
   const page = readFileSync(SECURITY, 'utf8');
   if (process.env['UPDATE_ATTACKS'] !== undefined) writeFileSync(SECURITY, withAttacks(page));
   const shown = readFileSync(SECURITY, 'utf8');

@@ -92,7 +92,7 @@ export function writeReference(): string {
       ]),
     ),
     '',
-    '## Stand-ins of `lapse up`',
+    '## Simulated controllers of `lapse up`',
     '',
     ...table(
       ['Name', ''],

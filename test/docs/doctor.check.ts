@@ -1,4 +1,4 @@
-// docs/doctor.md names every check: its commands are run, and their checks are compared with the table.
+// docs/tasks/doctor.md names every check: its commands are run, and their checks are compared with the table.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,16 +29,16 @@ function findingsOf(line: string, kubeconfig: string): { check: string }[] {
   }
 }
 
-test('docs/doctor.md: its table has every check', async () => {
+test('docs/tasks/doctor.md: its table has every check', async () => {
   server = await startServerProcess(join(scratch, 'data'), ['--store', 'memory']);
-  const [commands] = blocksOf(join(root, 'docs/doctor.md')).filter(({ language }) => language === 'sh');
+  const [commands] = blocksOf(join(root, 'docs/tasks/doctor.md')).filter(({ language }) => language === 'sh');
   const checks = new Set<string>();
   for (const line of commands!.text.trim().split('\n')) {
     const findings = findingsOf(line, server.kubeconfig);
     expect(findings.length).toBeGreaterThan(5);
     for (const { check } of findings) checks.add(check);
   }
-  const page = readFileSync(join(root, 'docs/doctor.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/tasks/doctor.md'), 'utf8');
   const named = [...page.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]!);
   expect([...checks].sort()).toEqual(named.sort());
 });

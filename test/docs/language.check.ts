@@ -44,9 +44,7 @@ function findWords(file: string, text: string): string[] {
   );
 }
 
-const pages = readdirSync(join(root, 'docs'))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => join('docs', name));
+const pages = filesUnder('docs', /\.md$/).filter((page) => !/^docs\/(adr|reference)\//.test(page));
 
 test.each([
   ['sources', filesUnder('packages', /\.ts$/)],

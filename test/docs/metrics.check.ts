@@ -17,7 +17,7 @@ test('docs/reference/metrics.md is what the program has (node test/docs/metrics.
   expect(readFileSync(METRICS, 'utf8')).toBe(await writeMetrics());
 });
 
-test.each(['README.md', ...globSync('docs/*.md', { cwd: root })])('%s', (page) => {
+test.each(['README.md', ...globSync('docs/**/*.md', { cwd: root })])('%s', (page) => {
   const named = [...readFileSync(join(root, page), 'utf8').matchAll(OURS)].map(([, name]) => name!);
   expect(named.filter((name) => !known.has(name.replace(/_(bucket|count|sum)$/, '')))).toEqual([]);
 });

@@ -19,16 +19,16 @@ const example = (name: string): Page => ({ page: `examples/${name}/README.md`, w
 
 /** Pages whose commands are run by another test, and by which. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  'docs/runtime.md': 'runtime.check.ts, with its programs',
-  'docs/testing.md': 'fuzzInputs.soak.ts runs the fuzzer; a mutation round takes minutes and is run by hand',
+  'docs/tasks/write-a-controller.md': 'runtime.check.ts, with its programs',
+  'test/README.md': 'fuzzInputs.soak.ts runs the fuzzer; a mutation round takes minutes and is run by hand',
   'examples/11-test-your-controller/README.md': 'its command is a test of the fast round',
 };
 
 export const PAGES: readonly Page[] = [
-  { page: 'docs/quick-start.md', where: 'desk' },
-  { page: 'docs/explain.md', where: 'desk' },
-  { page: 'docs/simulate.md', where: 'desk' },
-  { page: 'docs/checkpoints.md', where: 'desk', given: CAPTURED },
+  { page: 'docs/getting-started.md', where: 'desk' },
+  { page: 'docs/tasks/explain.md', where: 'desk' },
+  { page: 'docs/tasks/simulate.md', where: 'desk' },
+  { page: 'docs/tasks/checkpoints.md', where: 'desk', given: CAPTURED },
   ...[
     '00-first-controller',
     '01-job-ttl',
@@ -42,9 +42,9 @@ export const PAGES: readonly Page[] = [
     '09-cleaner-helm',
   ].map(example),
   { ...example('10-dry-run-first'), where: 'cluster' },
-  { page: 'docs/doctor.md', where: 'cluster' },
-  { page: 'docs/plan.md', where: 'cluster', given: ['cp "$KUBECONFIG" prod.yaml'] },
+  { page: 'docs/tasks/doctor.md', where: 'cluster' },
+  { page: 'docs/tasks/plan.md', where: 'cluster', given: ['cp "$KUBECONFIG" prod.yaml'] },
   { page: 'README.md', where: 'cluster' },
-  { page: 'docs/security.md', where: 'cluster' },
-  { page: 'docs/operations.md', where: 'cluster', given: [CA_FILE] },
+  { page: 'docs/operations/security.md', where: 'cluster' },
+  { page: 'docs/operations/install.md', where: 'cluster', given: [CA_FILE] },
 ];

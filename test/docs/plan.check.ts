@@ -1,4 +1,4 @@
-// The example of docs/plan.md is the exact output of lapse plan for its manifests.
+// The example of docs/tasks/plan.md is the exact output of lapse plan for its manifests.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,11 @@ import { readGeneral } from 'lapse/manager/configuration/general';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
 import { expect, test } from 'vitest';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/plan.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/tasks/plan.md'), 'utf8');
 const block = (language: string) =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].find((match) => match[1] === language)![2]!;
 
-test('docs/plan.md shows the output of its example', async () => {
+test('docs/tasks/plan.md shows the output of its example', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-plan-'));
   const file = join(directory, 'manifests.yaml');
   writeFileSync(file, block('yaml'));

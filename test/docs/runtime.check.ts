@@ -1,4 +1,4 @@
-// Runs every block of docs/runtime.md. Programs are in a separate directory, as a reader would keep them; commands run
+// Runs every block of docs/tasks/write-a-controller.md. Programs are in a separate directory, as a reader would keep them; commands run
 // against an API server, until their controllers have started.
 
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { type ServerProcess, startServerProcess } from '../robustness/serverProc
 import { blocksOf } from './blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
-const blocks = blocksOf(join(root, 'docs/runtime.md'));
+const blocks = blocksOf(join(root, 'docs/tasks/write-a-controller.md'));
 const programs = blocks.filter(({ language }) => language === 'ts');
 const commands = blocks
   .filter(({ language }) => language === 'sh')

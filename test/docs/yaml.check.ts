@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => server?.close());
 
 test('there are pages with manifests', () => {
-  expect(pages.map(({ path }) => path)).toContain('docs/quick-start.md');
+  expect(pages.map(({ path }) => path)).toContain('docs/getting-started.md');
 });
 
 describe.each(pages)('$path', ({ path, manifests }) => {
@@ -69,7 +69,9 @@ describe.each(pages)('$path', ({ path, manifests }) => {
 });
 
 test('an invalid page is detected', async () => {
-  const text = readFileSync(join(root, 'docs/quick-start.md'), 'utf8').match(/^```yaml\n(.*?)^```$/ms)![1]!;
+  const text = readFileSync(join(root, 'docs/getting-started.md'), 'utf8').match(
+    /^```yaml\n(.*?)^```$/ms,
+  )![1]!;
   const wrong = text.replace('mode: Enforce', 'mode: Sometimes');
   await expect(createHands(client).apply(wrong)).rejects.toThrow(/mode/);
 });

@@ -1,4 +1,4 @@
-// One row of the attack table: the attacker, the attack, and what they must not obtain. docs/security.md shows the
+// One row of the attack table: the attacker, the attack, and what they must not obtain. docs/operations/security.md shows the
 // table; attacks.test.ts runs it on the embedded server, attacks.kube.ts on a real API server.
 
 import type { KubeObject } from '@lapse/kube/api/object';

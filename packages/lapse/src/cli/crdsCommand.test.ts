@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listen } from '@lapse/apiserver/http/listen';
@@ -89,7 +89,7 @@ async function said(selected: readonly Family[]): Promise<string[]> {
 }
 
 const withStorage = named('ttl-policy', 'cleaner', 'storage-pool', 'volume-capture');
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })];
 const SHOWN: readonly (readonly [string, () => Promise<string[]> | string[]])[] = [
   ['doctor and the start-up log', () => said(withStorage)],
   ['the help of crds', () => shownIn(helpOf(crdsCommand()))],
@@ -99,7 +99,7 @@ const SHOWN: readonly (readonly [string, () => Promise<string[]> | string[]])[] 
     'the notes of the chart',
     () => shownIn(read('config/chart/templates/NOTES.txt').replace('{{ $family }}', 'storage-pool')),
   ],
-  ['the pages', () => pages.filter((page) => page.endsWith('.md')).flatMap((page) => shownIn(read(page)))],
+  ['the pages', () => pages.flatMap((page) => shownIn(read(page)))],
 ];
 
 describe('a foreign CRD is not changed by any command that Lapse suggests', () => {

@@ -89,8 +89,8 @@ test('cases are numbered without a gap', () => {
 });
 
 test('the guide names every reason', () => {
-  const guide = read('../../../../../docs/storage-pool.md');
-  const [, table = ''] = guide.split('## When something is wrong');
+  const guide = read('../../../../../docs/tasks/storage-pool.md');
+  const [, table = ''] = guide.split('## Troubleshooting');
   const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
   expect(named).toEqual([...NOT_READY_REASONS]);
 });

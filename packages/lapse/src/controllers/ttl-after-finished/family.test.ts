@@ -99,7 +99,10 @@ describe('configuration', () => {
 });
 
 test('every documented metric exists from the start', () => {
-  const guide = readFileSync(new URL('../../../../../docs/ttl-after-finished.md', import.meta.url), 'utf8');
+  const guide = readFileSync(
+    new URL('../../../../../docs/tasks/ttl-after-finished.md', import.meta.url),
+    'utf8',
+  );
   const named = new Set(
     guide
       .match(/\b(lapse_ttl|ttl_after_finished_controller)_[a-z_]+[a-z]/g)
