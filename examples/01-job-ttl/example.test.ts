@@ -13,7 +13,7 @@ const [, shown = ''] = /```\n(\+00:05[^`]*)```/.exec(read('README.md')) ?? [];
 
 scenario('Jobs go when they are done', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(yaml);
   await when.timePasses(seconds(9));
   await then.exists('job/throw-away');
@@ -30,7 +30,7 @@ scenario('Jobs go when they are done', async ({ given, when, then }) => {
 
 scenario('an extension while it waits', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(yaml);
   await when.timePasses(seconds(30));
   await when.user.patch('job/report', { spec: { ttlSecondsAfterFinished: 3600 } });

@@ -12,7 +12,7 @@ const yaml = readFileSync(join(import.meta.dirname, 'pods.yaml'), 'utf8');
 scenario('Pods go when they are done, and say why they do not', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
   given.gates({ TTLAfterFinishedPods: true });
-  given.standins(...simulatedControllersNamed(['pod-finisher']));
+  given.simulatedControllers(...simulatedControllersNamed(['pod-finisher']));
   await given.object(yaml);
   await when.timePasses(seconds(64));
   await then.exists('pod/build');

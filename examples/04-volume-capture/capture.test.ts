@@ -17,7 +17,7 @@ const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
 scenario('a volume is captured, and everything ends ten minutes later', async ({ given, when, then }) => {
   given.controllers('volume-capture', 'object-keeper', 'request-ttl');
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter']));
   await given.object(yaml);
   await when.timePasses(seconds(1));
   const taken = await then.object<VolumeCaptureRequest>('vcr/before-the-upgrade');

@@ -17,7 +17,7 @@ const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
 scenario('a volume comes back, and stays when its request goes', async ({ given, when, then }) => {
   given.controllers('volume-restore', 'object-keeper', 'request-ttl');
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']));
   await given.object(yaml);
   await when.timePasses(seconds(1));
   const back = await then.object<VolumeRestoreRequest>('vrr/last-week');

@@ -19,7 +19,7 @@ scenario(
     given.controllers('manifest-capture', 'object-keeper', 'request-ttl');
     // As `lapse up` does: there is nobody whose rights could be reviewed.
     given.configuration({ actAs: 'controller' });
-    given.standins('owner-gc');
+    given.simulatedControllers('owner-gc');
     await given.object(yaml);
     await when.timePasses(seconds(1));
     const checkpoint = await checkpointOf(then, 'mcr/before-the-change');

@@ -17,7 +17,7 @@ scenario(
   'a silent node is kept for its grace period, and leaves at the instant it ends',
   async ({ given, when, then }) => {
     given.controllers('storage-pool');
-    given.standins(...simulatedControllersNamed(['node-heartbeat']));
+    given.simulatedControllers(...simulatedControllersNamed(['node-heartbeat']));
     await given.object(yaml);
     const nodes = async () => {
       const { status } = await then.object<ReplicatedStoragePool>('rsp/replicated');

@@ -16,7 +16,7 @@ scenario('a dry run tells once what it would do, and does nothing', async ({ giv
   expect([apiVersion, kind]).toEqual(['lapse.dev/v1alpha1', 'LapseConfiguration']);
   given.controllers('ttl-after-finished');
   given.configuration(configuration);
-  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(read('jobs.yaml'));
   await when.timePasses(hours(5));
   await then.exists('job/old-report');
@@ -26,7 +26,7 @@ scenario('a dry run tells once what it would do, and does nothing', async ({ giv
 
 scenario('without it, what was told happens', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'job-finisher']));
   await given.object(read('jobs.yaml'));
   await when.timePasses(seconds(61));
   await then.isGone('job/old-report');

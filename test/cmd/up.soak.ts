@@ -55,9 +55,9 @@ test('a plan reads the configuration that it recorded in the cluster', async () 
 });
 
 test('without controllers, simulated controllers and examples it is a bare API server', async () => {
-  const bare = up('--store', 'memory', '--controllers=', '--standins=', '--no-examples');
+  const bare = up('--store', 'memory', '--controllers=', '--simulated-controllers=', '--no-examples');
   await bare.says(/controllers {2}none/);
-  await bare.says(/stand-ins {4}none/);
+  await bare.says(/simulated {4}none/);
   expect(await bare.end('SIGINT')).toBe(0);
   expect(bare.out).toMatch(/nothing was kept \(memory store\)/);
 });

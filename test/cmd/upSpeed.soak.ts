@@ -66,7 +66,7 @@ test('a week in a minute: every family deletes something on every day, each at i
     document,
     known: FAMILIES,
     selected: FAMILIES,
-    standins: simulatedControllersNamed(['*']),
+    simulatedControllers: simulatedControllersNamed(['*']),
     externalKinds: SNAPSHOT_KINDS,
     timeline: new LiveTimeline({ clock, write }),
     clock,
@@ -93,7 +93,7 @@ test('a week in a minute: every family deletes something on every day, each at i
   const week = new Week(everything, { ...options, stamp, say: (text) => void said.push(text) });
   await week.play.open(() => false);
   await createHands(everything.user).apply(
-    `{apiVersion: batch/v1, kind: Job, metadata: {name: odd, annotations: {standin.lapse.dev/finish: soon}},
+    `{apiVersion: batch/v1, kind: Job, metadata: {name: odd, annotations: {simulation.lapse.dev/finish: soon}},
       spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`,
   );
   const begun = clock.now();

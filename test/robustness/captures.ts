@@ -27,7 +27,7 @@ export const captures: Subject = {
     gates: {},
   }),
   kinds: [...FAMILIES.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS],
-  standins: () => simulatedControllersNamed(['owner-gc', 'csi-snapshotter']),
+  simulatedControllers: () => simulatedControllersNamed(['owner-gc', 'csi-snapshotter']),
   objects: usualObjects(),
   create: (name) => capture(name),
   deadlineOf: (object) => {

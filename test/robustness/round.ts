@@ -24,8 +24,8 @@ const CLOCK_TOLERANCE = seconds(1);
 
 export async function playRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
   const steps = drawProgram(seededRandom(seed), options);
-  const { compose, kinds = [], standins = () => [], objects = [] } = subject;
-  const simulation = await simulate({ compose, seed, kinds, standins: standins() });
+  const { compose, kinds = [], simulatedControllers = () => [], objects = [] } = subject;
+  const simulation = await simulate({ compose, seed, kinds, simulatedControllers: simulatedControllers() });
   try {
     await simulation.apply(objects);
     for (const step of steps) await new Player(subject, simulation).play(step);

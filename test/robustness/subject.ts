@@ -14,7 +14,7 @@ export interface Subject {
   readonly compose: Compose;
   readonly kinds?: readonly CustomKind[];
   /** Created for every round. */
-  readonly standins?: () => readonly ControllerDefinition[];
+  readonly simulatedControllers?: () => readonly ControllerDefinition[];
   /** Objects that exist before the round begins. */
   readonly objects?: readonly KubeObject[];
   /** An object that expires at this instant; whole seconds. */

@@ -75,7 +75,7 @@ export async function playPlans(seed: number, options: RoundOptions): Promise<st
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: CONFIGURATION, gates: GATES }),
     kinds: [...new Set(families.flatMap(({ kinds }) => kinds)), ...SNAPSHOT_KINDS],
-    standins: simulatedControllersNamed(SIMULATED_CONTROLLERS),
+    simulatedControllers: simulatedControllersNamed(SIMULATED_CONTROLLERS),
     seed,
     async prepare(world) {
       const now = world.clock.now();
@@ -146,7 +146,7 @@ function deletionsSince(since: number, { changes }: Simulation): Map<string, Del
 interface Expected {
   readonly at: number;
   readonly within: number;
-  readonly by: 'process' | 'stand-in';
+  readonly by: 'process' | 'simulated controller';
   /** The plan itself marks this deletion as uncertain. */
   readonly perhaps: boolean;
   readonly what: string;
@@ -167,7 +167,7 @@ function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
       add(object.uid, {
         at,
         within,
-        by: 'stand-in',
+        by: 'simulated controller',
         perhaps: perhaps || isChance,
         what: `${object.kind} ${object.name} with ${what}`,
       });

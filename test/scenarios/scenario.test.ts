@@ -4,7 +4,7 @@ import { scenario } from './scenario.ts';
 
 scenario('a TTL extended at the last moment spares the job', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins('owner-gc');
+  given.simulatedControllers('owner-gc');
   await given.object(finishedJob('report', { ttl: minutes(10) }));
   when.justBefore('DELETE', () => when.user.patch('job/report', { spec: { ttlSecondsAfterFinished: 3600 } }));
   await when.timePasses(minutes(10));

@@ -51,7 +51,11 @@ describe('invalid use is refused with a message', () => {
       async ({ given }) => given.controllers('tll'),
       'there is no family tll, there are: ',
     ],
-    ['an unknown simulated controller', async ({ given }) => given.standins('gc'), 'unknown stand-in "gc"'],
+    [
+      'an unknown simulated controller',
+      async ({ given }) => given.simulatedControllers('gc'),
+      'unknown simulated controller "gc"',
+    ],
     [
       'an unknown configuration section',
       async ({ given, when }) => {
@@ -91,7 +95,7 @@ describe('invalid use is refused with a message', () => {
 scenario('process actions: restart, crash, loss of leadership, clock changes', async (scene) => {
   const { given, when, then } = scene;
   given.controllers('ttl-after-finished');
-  given.standins('owner-gc');
+  given.simulatedControllers('owner-gc');
   for (const name of ['a', 'b', 'c', 'd']) await given.object(job(name, { ttl: minutes(10) }));
   await when.user.status('job/a', finishedStatus());
   await when.processRestarts();

@@ -20,7 +20,7 @@ import type { Given, Scene, Then, When } from './words.ts';
 class Stage {
   readonly families = new Set<Family>();
   readonly controllers: ControllerDefinition[] = [];
-  readonly standins: ControllerDefinition[] = [];
+  readonly simulatedControllers: ControllerDefinition[] = [];
   readonly kinds: CustomKind[] = [];
   configuration: JsonObject = {};
   gates: Record<string, boolean> = {};
@@ -49,10 +49,10 @@ class Stage {
   }
 
   async #begin(): Promise<Simulation> {
-    const { families, controllers, configuration, gates, standins, seed } = this;
+    const { families, controllers, configuration, gates, simulatedControllers, seed } = this;
     const kinds = new Set([...[...families].flatMap((family) => family.kinds), ...this.kinds]);
     const compose = composeFamilies({ families: [...families], controllers, configuration, gates });
-    this.ready = await simulate({ compose, kinds: [...kinds], standins, seed });
+    this.ready = await simulate({ compose, kinds: [...kinds], simulatedControllers, seed });
     return this.ready;
   }
 
@@ -97,10 +97,12 @@ function givenOn(stage: Stage): Given {
         stage.configuration = { ...stage.configuration, ...sections };
       }),
     gates: (gates) => stage.note(() => Object.assign(stage.gates, gates)),
-    standins: (...standins) =>
+    simulatedControllers: (...simulatedControllers) =>
       stage.note(() => {
-        for (const one of standins)
-          stage.standins.push(...(typeof one === 'string' ? simulatedControllersNamed([one]) : [one]));
+        for (const one of simulatedControllers)
+          stage.simulatedControllers.push(
+            ...(typeof one === 'string' ? simulatedControllersNamed([one]) : [one]),
+          );
       }),
     kinds: (...kinds) => stage.note(() => stage.kinds.push(...kinds)),
     seed: (seed) =>

@@ -91,7 +91,7 @@ scenario.each(
   async (scene, result) => {
     const { given, when, then } = scene;
     given.controllers('ttl-after-finished');
-    given.standins(...simulatedControllersNamed(['owner-gc']));
+    given.simulatedControllers(...simulatedControllersNamed(['owner-gc']));
     await given.object(job('report', { ttl: seconds(10), finalizers: ['example.com/dummy'] }));
     const { uid } = (await then.object('job/report')).metadata;
     const owner = {

@@ -19,7 +19,7 @@ export interface Given {
   configuration(sections: JsonObject): void;
   gates(gates: Readonly<Record<string, boolean>>): void;
   /** By name (`owner-gc`, `*`), or controllers of the test. */
-  standins(...standins: (string | ControllerDefinition)[]): void;
+  simulatedControllers(...simulatedControllers: (string | ControllerDefinition)[]): void;
   /** Kinds in addition to those of the families. */
   kinds(...kinds: CustomKind[]): void;
   /** With its status, if it has one. */

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { SNAPSHOT_KINDS } from '#controllers/snapshotKinds';
 import { simulate } from './simulate.ts';
 
-const standin = (
+const controller = (
   name: string,
   of: object,
   reconcile: (pass: ReconcileContext) => Promise<ReturnType<typeof settled>>,
@@ -23,11 +23,11 @@ const standin = (
 
 test('a simulated controller for a kind that is not served sends no requests and starts when the CRD is created', async () => {
   const seen: string[] = [];
-  const late = standin('late', VolumeSnapshotContent, async ({ key }) => {
+  const late = controller('late', VolumeSnapshotContent, async ({ key }) => {
     seen.push(key.name);
     return settled();
   });
-  const cluster = await simulate({ standins: [late] });
+  const cluster = await simulate({ simulatedControllers: [late] });
   await cluster.timePasses(hours(24 * 365));
   expect(cluster.clock.next()).toBeUndefined();
   await cluster.apply(SNAPSHOT_KINDS.map(({ crd }) => crd));
@@ -43,12 +43,12 @@ test('a simulated controller for a kind that is not served sends no requests and
 
 test('the simulation waits for hundreds of reconciles of a simulated controller that send no requests', async () => {
   const seen = new Set<string>();
-  const busy = standin('busy', ConfigMap, async ({ key }) => {
+  const busy = controller('busy', ConfigMap, async ({ key }) => {
     seen.add(key.name);
     return settled();
   });
   const cluster = await simulate({
-    standins: [busy],
+    simulatedControllers: [busy],
     prepare: async ({ server }) => {
       for (let i = 0; i < 800; i++)
         await server.importObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `m${i}` } });
@@ -59,8 +59,12 @@ test('the simulation waits for hundreds of reconciles of a simulated controller 
 });
 
 test('a simulated controller emits Events', async () => {
-  const grumbling = standin('grumbling', ConfigMap, async () => terminal('Odd', 'I do not like it') as never);
-  const cluster = await simulate({ standins: [grumbling] });
+  const grumbling = controller(
+    'grumbling',
+    ConfigMap,
+    async () => terminal('Odd', 'I do not like it') as never,
+  );
+  const cluster = await simulate({ simulatedControllers: [grumbling] });
   await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } });
   const { items } = await cluster.user.list(KubeEvent);
   expect(items.map(({ regarding, reason, note }) => [regarding.name, reason, note])).toEqual([

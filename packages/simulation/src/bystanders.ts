@@ -47,7 +47,13 @@ export class Bystanders {
     this.#waiting = controllers.map(withSlowRetries);
     this.#counted = countInFlight(inProcessTransport(lasting(handler)));
     const { transport } = this.#counted;
-    this.#client = createClient({ transport, clock, random, flow: 'none', fieldManager: 'stand-ins' });
+    this.#client = createClient({
+      transport,
+      clock,
+      random,
+      flow: 'none',
+      fieldManager: 'simulated-controllers',
+    });
   }
 
   /** Number of reconciles so far. */
@@ -105,7 +111,14 @@ export class Bystanders {
       client,
       registry,
       controllers,
-      events: new EventSender({ client, clock, random, registry, log: silentLog, instance: 'stand-ins' }),
+      events: new EventSender({
+        client,
+        clock,
+        random,
+        registry,
+        log: silentLog,
+        instance: 'simulated-controllers',
+      }),
       listBy: 'pages',
       bookmarks: false,
       freeze: true,

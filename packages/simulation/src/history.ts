@@ -12,7 +12,7 @@ import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 import { Writers } from './writers.ts';
 
 /** Who wrote the change. `server`: the API server itself. */
-export type Actor = 'user' | 'process' | 'stand-in' | 'server';
+export type Actor = 'user' | 'process' | 'simulated controller' | 'server';
 
 export interface Change {
   /** Simulation time. */

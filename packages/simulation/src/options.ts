@@ -15,7 +15,7 @@ export interface SimulationOptions {
   /** Kinds that are served from the start. */
   readonly kinds?: readonly CustomKind[];
   /** Simulated controllers, with their own manager and a connection without faults. */
-  readonly standins?: readonly ControllerDefinition[];
+  readonly simulatedControllers?: readonly ControllerDefinition[];
   readonly seed?: number;
   readonly start?: Instant;
   /** Fills the cluster before any controller starts. Admission functions are already active. */

@@ -202,9 +202,11 @@ test(
       await simulation.apply({ ...note('a'), data: { want: 'end' } });
       expect(await simulation.get('cm/a')).toBeUndefined();
       expect(simulation.writes()).toEqual([]);
-      expect(normalize(simulation.timeline())).toBe('+00:00  configmap/a  deleted  by a stand-in');
+      expect(normalize(simulation.timeline())).toBe(
+        '+00:00  configmap/a  deleted  by a simulated controller',
+      );
     },
-    { standins: [finisher], compose: () => ({ controllers: [] }) },
+    { simulatedControllers: [finisher], compose: () => ({ controllers: [] }) },
   ),
 );
 

@@ -43,7 +43,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly #history: History;
   readonly #timeline: Timeline;
   readonly #narrator: Narrator;
-  readonly #standins: Bystanders;
+  readonly #simulatedControllers: Bystanders;
   readonly #kinds = new Map<string, string>();
   #processOffset = millis(0);
   #run: ProcessRun | undefined;
@@ -75,7 +75,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
         this.#kinds.set(`${change.group}/${change.resource}`, change.kind);
         this.#narrator.change(change);
         options.onChange?.(change);
-        this.#standins.change(change);
+        this.#simulatedControllers.change(change);
       },
     });
     this.user = createClient({
@@ -87,8 +87,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       fieldManager: 'user',
     });
     this.hands = createHands(this.user);
-    this.#standins = new Bystanders(options.standins ?? [], {
-      handler: this.#history.handlerFor('stand-in'),
+    this.#simulatedControllers = new Bystanders(options.simulatedControllers ?? [], {
+      handler: this.#history.handlerFor('simulated controller'),
       clock: serverClock,
       random: seededRandom((options.seed ?? 1) * 2 + 2),
     });
@@ -123,12 +123,12 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   #rest = (): Promise<void> =>
     settle({
-      activities: () => this.#standins.activities(this.#run?.manager),
+      activities: () => this.#simulatedControllers.activities(this.#run?.manager),
       undelivered: () => this.server.undelivered(),
       progress: () => this.requests.length + this.#answers + this.passes.length + this.#others(),
     });
 
-  #others = (): number => this.changes.length + this.#standins.passes;
+  #others = (): number => this.changes.length + this.#simulatedControllers.passes;
 
   /** Advances the clock from one due instant to the next, and finishes all due work at each. */
   async timePasses(length: Millis): Promise<void> {
@@ -216,7 +216,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   async close(): Promise<void> {
     this.faults.heal();
     this.crash();
-    const stopped = this.#standins.stop();
+    const stopped = this.#simulatedControllers.stop();
     await this.clock.advance(millis(60_000), this.#rest);
     await stopped;
     this.#history.close();
@@ -229,7 +229,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
     const run = prepare === undefined ? undefined : this.#createProcess();
     await prepare?.(this);
-    await this.#standins.start();
+    await this.#simulatedControllers.start();
     await this.settle();
     this.#startProcess(run);
     await this.settle();

@@ -51,15 +51,15 @@ describe('describeChange', () => {
     ],
     [
       'has a line for an object that a simulated controller creates',
-      change('stand-in', undefined, object()),
+      change('simulated controller', undefined, object()),
       ['created'],
     ],
     ['deleted by the process, with its lag', change('process', object()), ['deleted lag=0s']],
     ['names the user who deletes an object', change('user', object()), ['deleted by a user']],
     [
       'names the simulated controller that deletes an object',
-      change('stand-in', object()),
-      ['deleted by a stand-in'],
+      change('simulated controller', object()),
+      ['deleted by a simulated controller'],
     ],
     ['names the server that deletes an object', change('server', object()), ['deleted by the server']],
     [

@@ -76,9 +76,9 @@ test('earlier writes are no longer considered', () => {
 test('a create is matched by the name in its body or by its collection', () => {
   const { writers, enter } = make();
   enter('user', 'POST', HOME, 'a');
-  enter('stand-in', 'POST', HOME);
+  enter('simulated controller', 'POST', HOME);
   expect(writers.take(POD, made('1'))).toBe('user');
-  expect(writers.take({ ...POD, name: 'generated-x' }, made('2'))).toBe('stand-in');
+  expect(writers.take({ ...POD, name: 'generated-x' }, made('2'))).toBe('simulated controller');
 });
 
 test('one deletecollection is the writer of many removals', () => {
@@ -113,6 +113,6 @@ test('an object that a delete only marked is removed by the next writer', () => 
   const { writers, enter } = make();
   enter('process', 'DELETE')(accepted('7'));
   expect(writers.take(POD, made('7'))).toBe('process');
-  enter('stand-in', 'PATCH')(accepted('8'));
-  expect(writers.take(POD, end('9'))).toBe('stand-in');
+  enter('simulated controller', 'PATCH')(accepted('8'));
+  expect(writers.take(POD, end('9'))).toBe('simulated controller');
 });

@@ -62,8 +62,13 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
   await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
   await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } as KubeObject);
   const controllers = simulatedControllersNamed(['*']);
-  const standins = new Manager({ clock: realClock, random: systemRandom, client: admin, controllers });
-  standins.start();
+  const simulatedControllers = new Manager({
+    clock: realClock,
+    random: systemRandom,
+    client: admin,
+    controllers,
+  });
+  simulatedControllers.start();
   const endProcesses = async () => {
     await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
   };
@@ -93,7 +98,7 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
     endProcesses,
     async close() {
       await endProcesses();
-      await standins.stop();
+      await simulatedControllers.stop();
       await Promise.all(wires.splice(0).map((wire) => wire.close?.()));
     },
   };

@@ -70,7 +70,7 @@ async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simu
       gates: {},
     }),
     kinds: [...new Set(families.flatMap(({ kinds }) => kinds))],
-    standins: simulatedControllersNamed(['owner-gc']),
+    simulatedControllers: simulatedControllersNamed(['owner-gc']),
   });
   await simulation.apply([...story.objects]);
   const isHit =

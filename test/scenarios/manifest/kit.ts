@@ -59,7 +59,7 @@ export interface WorldOptions {
 export async function manifestWorld(given: Given, options: WorldOptions = {}): Promise<void> {
   given.controllers(...(options.families ?? ['manifest-capture']));
   given.configuration({ actAs: 'controller', ...options.configuration });
-  given.standins('owner-gc');
+  given.simulatedControllers('owner-gc');
   await given.object(options.objects ?? [configMap('a'), configMap('b'), secret()]);
 }
 

@@ -124,10 +124,10 @@ async function perform(
   play: Play,
   access: readonly KubeObject[],
 ): Promise<Performance> {
-  const { kinds = [], standins = [], granted = [], configuration = {} } = play;
+  const { kinds = [], simulatedControllers = [], granted = [], configuration = {} } = play;
   const grants = granted.length === 0 ? [] : grantOf(granted, installation);
   const given = [...access, ...grants];
-  const world = await openWorld({ installation, access: given, kinds, standins, configuration });
+  const world = await openWorld({ installation, access: given, kinds, simulatedControllers, configuration });
   try {
     await play.act(world);
     return { refused: world.refused() };

@@ -24,7 +24,7 @@ const finishedPod = (name: string): KubeObject =>
   }) as KubeObject;
 
 export const ttlAfterFinished: Play = {
-  standins: ['owner-gc'],
+  simulatedControllers: ['owner-gc'],
   async act(world) {
     await world.start();
     await world.apply([finishedJob('report', { ttl: seconds(10) }), finishedPod('once')]);

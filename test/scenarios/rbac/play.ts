@@ -13,7 +13,7 @@ export interface Play {
   /** Families whose kinds are served. Default: the family itself. */
   readonly kinds?: readonly Family[];
   /** By name. */
-  readonly standins?: readonly string[];
+  readonly simulatedControllers?: readonly string[];
   /** What operators grant for the targets of policies, Cleaners and captures: `configmaps`. */
   readonly granted?: readonly string[];
   /** The values of the chart's `config`. */

@@ -26,7 +26,7 @@ async function expectTtl({ hands }: World, ref: string): Promise<void> {
 }
 
 export const volumeCapture: Play = {
-  standins: ['csi-snapshotter', 'pvc-protection'],
+  simulatedControllers: ['csi-snapshotter', 'pvc-protection'],
   async act(world) {
     await world.start();
     await world.apply(usualObjects());
@@ -55,7 +55,7 @@ export const volumeCapture: Play = {
 };
 
 export const volumeRestore: Play = {
-  standins: ['provisioner'],
+  simulatedControllers: ['provisioner'],
   async act(world) {
     await world.start();
     await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);

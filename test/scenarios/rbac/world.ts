@@ -33,7 +33,7 @@ export interface WorldOptions {
   /** The account and its roles. */
   readonly access: readonly KubeObject[];
   /** Names of simulated controllers. */
-  readonly standins?: readonly string[];
+  readonly simulatedControllers?: readonly string[];
   /** The values of the chart's `config`. */
   readonly configuration?: JsonObject;
   /** Families whose kinds are served in addition to those of the installation. */
@@ -74,7 +74,7 @@ export class World {
       credentials: fixedCredentials({ headers: bearer(ADMIN) }),
     });
     this.hands = createHands(this.#client);
-    this.#bystanders = new Bystanders(simulatedControllersNamed(options.standins ?? []), {
+    this.#bystanders = new Bystanders(simulatedControllersNamed(options.simulatedControllers ?? []), {
       handler,
       clock,
       random: seededRandom(4),

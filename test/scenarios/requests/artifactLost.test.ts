@@ -8,16 +8,16 @@ import { requestScenario } from './invariants.ts';
 import { capture, readyOf, snapshotClass, usualObjects, volumeWorld } from './kit.ts';
 
 const REF = 'vcr/nightly';
-const SLOW = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '1h' } });
+const SLOW = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '1h' } });
 
 async function underWay(
   { given, when, then }: Scene,
-  standins = ['csi-snapshotter'],
+  simulatedControllers = ['csi-snapshotter'],
   before: () => void = () => {},
 ): Promise<string> {
   await volumeWorld(given, {
     families: ['volume-capture'],
-    standins,
+    simulatedControllers,
     objects: [SLOW, ...usualObjects().slice(1)],
   });
   before();

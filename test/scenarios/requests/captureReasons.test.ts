@@ -214,7 +214,7 @@ const rows: Record<string, Row> = {
   },
   'SnapshotCreationFailed: the storage system reports an error': {
     objects: withChanged(
-      snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: disk on fire' } }),
+      snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'error: disk on fire' } }),
     ),
     ends: 'False SnapshotCreationFailed',
     says: 'disk on fire',
@@ -255,7 +255,7 @@ const rows: Record<string, Row> = {
 requestScenario.each(rows, async ({ given, when, then, simulation }, row) => {
   await volumeWorld(given, {
     families: ['volume-capture'],
-    standins: ['csi-snapshotter'],
+    simulatedControllers: ['csi-snapshotter'],
     ...(row.objects === undefined ? {} : { objects: row.objects }),
   });
   if (row.fault !== undefined) when.serverAnswers(row.fault[0], row.fault[1], { times: 9 });

@@ -43,7 +43,11 @@ const claimed = volume('pv-data', {
   claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' },
 });
 const WORLD = [snapshotClass(), storageClass(), claimed, claim(), content()];
-const FAILING = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: boom' } });
+const FAILING = snapshotClass(
+  'snap',
+  {},
+  { annotations: { 'simulation.lapse.dev/snapshot': 'error: boom' } },
+);
 const families = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'].map(findFamily);
 
 const stories: Record<string, Story> = {
@@ -116,7 +120,7 @@ async function tell(
       gates: {},
     }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
-    standins: [
+    simulatedControllers: [
       ...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']),
       claimProtection(),
     ],

@@ -47,7 +47,7 @@ async function world(
   given.controllers('volume-capture', 'volume-restore');
   given.configuration({ actAs: 'controller' });
   if (snapshots) given.kinds(...SNAPSHOT_KINDS);
-  given.standins(
+  given.simulatedControllers(
     ...simulatedControllersNamed(snapshots ? ['csi-snapshotter', 'provisioner'] : []),
     claimProtection(),
   );

@@ -21,7 +21,7 @@ import {
 
 const CLAIM_REF = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' };
 const OBJECTS = [snapshotClass(), storageClass(), volume('pv-data', { claimRef: CLAIM_REF }), claim()];
-const ALONE: WorldOptions = { families: ['volume-capture'], standins: [], objects: OBJECTS };
+const ALONE: WorldOptions = { families: ['volume-capture'], simulatedControllers: [], objects: OBJECTS };
 const REF = 'vcr/nightly';
 const isDryRun = ({ query }: SeenRequest): boolean => /dryRun=All/.test(query);
 const isMark = (request: SeenRequest): boolean =>
@@ -32,7 +32,7 @@ requestScenario(
   async ({ given, when, then, simulation }) => {
     await volumeWorld(given, {
       families: ['volume-capture', 'object-keeper', 'request-ttl'],
-      standins: ['owner-gc'],
+      simulatedControllers: ['owner-gc'],
       objects: OBJECTS,
     });
     await when.user.apply(detach());
@@ -206,7 +206,7 @@ requestScenario(
   async ({ given, when, then, simulation }) => {
     await volumeWorld(given, {
       families: ['volume-capture', 'object-keeper'],
-      standins: ['owner-gc'],
+      simulatedControllers: ['owner-gc'],
       objects: OBJECTS,
     });
     when.justBefore('create objectkeepers', () => when.user.delete(REF));
@@ -224,7 +224,7 @@ requestScenario(
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-capture', 'object-keeper', 'request-ttl'],
-      standins: ['owner-gc'],
+      simulatedControllers: ['owner-gc'],
       objects: OBJECTS,
     });
     await when.user.apply(detach());

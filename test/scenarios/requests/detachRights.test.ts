@@ -42,7 +42,7 @@ async function inCourt(
   const simulation = await simulate({
     compose: rbac.around(compose),
     kinds: [...family.kinds, ...SNAPSHOT_KINDS],
-    standins: [...simulatedControllersNamed(['csi-snapshotter']), claimProtection()],
+    simulatedControllers: [...simulatedControllersNamed(['csi-snapshotter']), claimProtection()],
   });
   const ended = async () => {
     const ready = (await simulation.get<RequestObject>('vcr/nightly'))?.status?.conditions?.[0];

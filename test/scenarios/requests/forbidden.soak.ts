@@ -26,7 +26,7 @@ requestScenario.each(
     given.noDoubleRun('what is forbidden is tried again by the double run, and should be');
     await volumeWorld(given, {
       families: ['volume-capture', 'object-keeper', 'request-ttl'],
-      standins: ['owner-gc', 'csi-snapshotter'],
+      simulatedControllers: ['owner-gc', 'csi-snapshotter'],
       objects: OBJECTS,
       configuration: { detach: { retention: { mode: 'FollowObject' } } },
     });

@@ -72,8 +72,8 @@ const completeEnd: Check = ({ kind, by }, after) => {
 
 /** Only the process writes the status of a request. */
 const singleWriter: Check = ({ kind, by, before }, after) =>
-  REQUESTS.has(kind) && by === 'stand-in' && !equal(before?.status as Json, after.status as Json)
-    ? 'a stand-in wrote the status'
+  REQUESTS.has(kind) && by === 'simulated controller' && !equal(before?.status as Json, after.status as Json)
+    ? 'a simulated controller wrote the status'
     : undefined;
 
 const CHECKS: readonly Check[] = [

@@ -325,7 +325,7 @@ requestScenario(
 
 requestScenario('an object with another owner is kept when the keeper is deleted', async (scene) => {
   const { given, when, then } = scene;
-  given.standins(...simulatedControllersNamed(['owner-gc']));
+  given.simulatedControllers(...simulatedControllersNamed(['owner-gc']));
   await following(scene);
   await when.user.apply({
     apiVersion: 'v1',

@@ -127,7 +127,7 @@ export const claimProtection = (): ControllerDefinition =>
 export interface WorldOptions {
   readonly configuration?: Parameters<Given['configuration']>[0];
   readonly families?: readonly string[];
-  readonly standins?: readonly string[];
+  readonly simulatedControllers?: readonly string[];
   /** Replaces the default source. */
   readonly objects?: readonly KubeObject[];
 }
@@ -136,11 +136,15 @@ export const FAMILIES = ['volume-capture', 'object-keeper', 'request-ttl'] as co
 
 /** A cluster with the snapshot controllers and one bound claim. */
 export async function volumeWorld(given: Given, options: WorldOptions = {}): Promise<void> {
-  const { configuration = {}, families = FAMILIES, standins = ['owner-gc', 'csi-snapshotter'] } = options;
+  const {
+    configuration = {},
+    families = FAMILIES,
+    simulatedControllers = ['owner-gc', 'csi-snapshotter'],
+  } = options;
   given.controllers(...families);
   given.configuration({ actAs: 'controller', ...configuration });
   given.kinds(...SNAPSHOT_KINDS);
-  given.standins(...simulatedControllersNamed([...standins]), claimProtection());
+  given.simulatedControllers(...simulatedControllersNamed([...simulatedControllers]), claimProtection());
   await given.object(options.objects ?? usualObjects());
 }
 

@@ -31,9 +31,9 @@ test(`${COUNT} requests that complete together`, async () => {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
-    standins: simulatedControllersNamed(['csi-snapshotter']),
+    simulatedControllers: simulatedControllersNamed(['csi-snapshotter']),
   });
-  const slow = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } });
+  const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);
   simulation.crash();
   await simulation.hands.create(Array.from({ length: COUNT }, (_, i) => capture(`r${i}`)));

@@ -200,7 +200,7 @@ test('a refusal of the provisioner is read from its Event', async () => {
     restore(
       'refused',
       { targetPVCName: 'never' },
-      { annotations: { 'standin.lapse.dev/restore': 'error: no' } },
+      { annotations: { 'simulation.lapse.dev/restore': 'error: no' } },
     ),
   );
   await ended('vrr/refused', 'False RestoreFailed');

@@ -8,7 +8,11 @@ import { expect } from 'vitest';
 import { requestScenario } from './invariants.ts';
 import { claim, content, readyOf, restore, volume, volumeWorld, type WorldOptions } from './kit.ts';
 
-const ALONE: WorldOptions = { families: ['volume-restore'], standins: ['provisioner'], objects: [content()] };
+const ALONE: WorldOptions = {
+  families: ['volume-restore'],
+  simulatedControllers: ['provisioner'],
+  objects: [content()],
+};
 const SOURCE = { kind: 'VolumeSnapshotContent', name: 'kept' };
 
 interface Row {
@@ -24,7 +28,7 @@ interface Row {
   readonly keepers: 0 | 1;
 }
 
-const SCRIPT = 'standin.lapse.dev/restore';
+const SCRIPT = 'simulation.lapse.dev/restore';
 const scripted = (text: string) => restore('back', {}, { annotations: { [SCRIPT]: text } });
 const marked = (uid: string) => ({ annotations: { 'storage.deckhouse.io/volume-restore-request': uid } });
 
@@ -51,27 +55,27 @@ const rows: Record<string, Row> = {
     keepers: 1,
   },
   'still pending: no claim was created': {
-    world: { ...ALONE, standins: [] },
+    world: { ...ALONE, simulatedControllers: [] },
     ends: undefined,
     says: '',
     keepers: 1,
   },
   'TargetConflict: a bound claim that was created later and is not marked': {
-    world: { ...ALONE, standins: [] },
+    world: { ...ALONE, simulatedControllers: [] },
     later: claim('restored'),
     ends: 'False TargetConflict',
     says: 'was not made for this request',
     keepers: 1,
   },
   'still pending: an unbound claim that was created later and is not marked': {
-    world: { ...ALONE, standins: [] },
+    world: { ...ALONE, simulatedControllers: [] },
     later: claim('restored', { volumeName: '' }, {}, 'Pending'),
     ends: undefined,
     says: '',
     keepers: 1,
   },
   'Completed: a claim that was created later and names the source': {
-    world: { ...ALONE, standins: [] },
+    world: { ...ALONE, simulatedControllers: [] },
     later: claim('restored', { dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', ...SOURCE } }),
     ends: 'True Completed',
     says: 'is restored',
@@ -207,7 +211,7 @@ requestScenario(
 requestScenario(
   'a restore that no controller serves stays pending, with an Event after ten minutes',
   async ({ given, when, then }) => {
-    await volumeWorld(given, { ...ALONE, standins: [] });
+    await volumeWorld(given, { ...ALONE, simulatedControllers: [] });
     await when.user.apply(restore());
     await when.timePasses(minutes(9));
     expect(await then.events('VolumeRestoreRequest/back')).toEqual([]);
@@ -224,7 +228,7 @@ requestScenario(
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],
-      standins: ['owner-gc', 'provisioner'],
+      simulatedControllers: ['owner-gc', 'provisioner'],
       objects: [content()],
     });
     await when.user.apply(restore());
@@ -239,7 +243,7 @@ requestScenario(
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],
-      standins: ['owner-gc', 'provisioner'],
+      simulatedControllers: ['owner-gc', 'provisioner'],
       objects: [content()],
       configuration: { restore: { ownership: 'Keeper' } },
     });

@@ -31,11 +31,11 @@ import {
 } from './kit.ts';
 import { askedText, expectNotReused } from './ruleStories.ts';
 
-const CAPTURE: WorldOptions = { families: ['volume-capture'], standins: ['csi-snapshotter'] };
+const CAPTURE: WorldOptions = { families: ['volume-capture'], simulatedControllers: ['csi-snapshotter'] };
 const WHOLE: WorldOptions = { families: ['volume-capture', 'object-keeper', 'request-ttl'] };
 const RESTORE: WorldOptions = {
   families: ['volume-restore'],
-  standins: ['provisioner'],
+  simulatedControllers: ['provisioner'],
   objects: [content()],
 };
 const CLAIMED = [
@@ -63,7 +63,7 @@ const rule = requestScenario;
 
 describe('fire and forget', () => {
   rule('1. the operation is initiated once, however often the request is reconciled', async (scene) => {
-    await volumeWorld(scene.given, { ...CAPTURE, standins: [] });
+    await volumeWorld(scene.given, { ...CAPTURE, simulatedControllers: [] });
     await scene.when.user.apply(capture());
     for (let i = 0; i < 5; i++)
       await scene.when.user.patch(REF, { metadata: { labels: { look: String(i) } } });
@@ -138,7 +138,7 @@ describe('fire and forget', () => {
       const { given, when, then, simulation } = scene;
       const objects = [
         ...usualObjects().slice(1),
-        snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: boom' } }),
+        snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'error: boom' } }),
       ];
       await volumeWorld(given, { ...CAPTURE, objects });
       await when.user.apply(capture());
@@ -320,7 +320,7 @@ describe('the uid barrier', () => {
       given.controllers(
         volumeCaptureController(captureOptions({ direct: withheld })) as ControllerDefinition,
       );
-      const families = { families: ['request-ttl'], standins: ['csi-snapshotter'] };
+      const families = { families: ['request-ttl'], simulatedControllers: ['csi-snapshotter'] };
       given.kinds(...FAMILIES.find(({ name }) => name === 'object-keeper')!.kinds);
       await volumeWorld(given, families);
       await when.user.apply(capture());
@@ -356,9 +356,9 @@ describe('TTL by the controller', () => {
   rule('32. it counts from the completion, not from the creation', async ({ given, when, then }) => {
     const objects = [
       ...usualObjects().slice(1),
-      snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '2h' } }),
+      snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '2h' } }),
     ];
-    await volumeWorld(given, { ...WHOLE, standins: ['csi-snapshotter'], objects });
+    await volumeWorld(given, { ...WHOLE, simulatedControllers: ['csi-snapshotter'], objects });
     await when.user.apply(capture());
     await when.timePasses(hours(2));
     expect(await readyOf(then, REF)).toBe('True Completed');
@@ -375,7 +375,7 @@ describe('TTL by the controller', () => {
       '33, 34. an invalid annotation changes nothing': 'for ever',
     },
     async ({ given, when, then }, ttl) => {
-      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
+      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], simulatedControllers: [] });
       await when.user.apply(
         capture(
           'nightly',
@@ -405,7 +405,7 @@ describe('TTL by the controller', () => {
   rule(
     '36. it lists, watches and deletes, and does nothing else; 38. only requests with a completion time',
     async ({ given, when, then, simulation }) => {
-      await volumeWorld(given, { families: ['request-ttl'], standins: [] });
+      await volumeWorld(given, { families: ['request-ttl'], simulatedControllers: [] });
       const ready = [
         {
           type: 'Ready',
@@ -436,7 +436,7 @@ describe('TTL by the controller', () => {
   rule(
     '36. a conflict is left to the next reconcile: nothing is read',
     async ({ given, when, then, simulation }) => {
-      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
+      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], simulatedControllers: [] });
       await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
       when.justBefore('DELETE', () => when.user.patch(REF, { metadata: { labels: { changed: 'yes' } } }));
       await when.timePasses(minutes(10));
@@ -458,7 +458,7 @@ describe('TTL by the controller', () => {
   rule(
     '37. only the leader deletes, and stops when it loses the lease; 40. it starts and stops with the process',
     async ({ given, when, then, simulation }) => {
-      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
+      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], simulatedControllers: [] });
       await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
       await when.leadershipIsLost();
       await when.timePasses(hours(1));
@@ -473,7 +473,7 @@ describe('TTL by the controller', () => {
   rule(
     '40. requests that expired while no process ran are deleted at startup',
     async ({ given, when, then }) => {
-      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], standins: [] });
+      await volumeWorld(given, { families: ['volume-capture', 'request-ttl'], simulatedControllers: [] });
       await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
       await when.processCrashes({ downFor: hours(9) });
       await then.isGone(REF);
@@ -551,7 +551,7 @@ describe('errors and speed', () => {
       '47. an error of the storage system fails the request': [
         [
           ...usualObjects().slice(1),
-          snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: x' } }),
+          snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'error: x' } }),
         ],
         undefined,
         'False SnapshotCreationFailed',
@@ -559,7 +559,7 @@ describe('errors and speed', () => {
       '47. a missing status does not fail the request': [
         [
           ...usualObjects().slice(1),
-          snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'never' } }),
+          snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'never' } }),
         ],
         undefined,
         undefined,

@@ -22,7 +22,7 @@ const claimed = volume('pv-data', {
   claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' },
 });
 const OBJECTS: readonly KubeObject[] = [
-  snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } }),
+  snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } }),
   storageClass(),
   claimed,
   claim(),
@@ -34,13 +34,13 @@ const REFS = ['vcr/nightly', 'vrr/back'];
 async function underWay({ given, when }: Scene, configuration: object = {}): Promise<void> {
   await volumeWorld(given, {
     families: ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'],
-    standins: ['owner-gc', 'csi-snapshotter', 'provisioner'],
+    simulatedControllers: ['owner-gc', 'csi-snapshotter', 'provisioner'],
     objects: OBJECTS,
     configuration: configuration as never,
   });
   await when.user.apply([
     capture(),
-    restore('back', {}, { annotations: { 'standin.lapse.dev/restore': '30s' } }),
+    restore('back', {}, { annotations: { 'simulation.lapse.dev/restore': '30s' } }),
   ]);
   await when.timePasses(seconds(10));
 }
@@ -83,7 +83,7 @@ requestScenario.each(trouble, async (scene, happens) => {
 
 requestScenario('two leaders at once: one keeper, one content, one completion', async (scene) => {
   const { given, when, then, simulation } = scene;
-  await volumeWorld(given, { families: ['volume-capture'], standins: ['csi-snapshotter'] });
+  await volumeWorld(given, { families: ['volume-capture'], simulatedControllers: ['csi-snapshotter'] });
   // The other process is slightly faster at every write except the record of the content, which only one of them can
   // make.
   const other = async ({

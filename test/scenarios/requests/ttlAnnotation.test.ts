@@ -55,7 +55,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
       play(async (scene) => {
         await volumeWorld(scene.given, {
           families: retained ? [family, 'object-keeper', 'request-ttl'] : [family, 'request-ttl'],
-          standins: retained
+          simulatedControllers: retained
             ? ['owner-gc', 'csi-snapshotter', 'provisioner']
             : ['csi-snapshotter', 'provisioner'],
           configuration: { ...ANNOTATION, ...configuration },

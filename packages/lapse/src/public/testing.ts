@@ -13,14 +13,17 @@ export type { Simulation } from '@lapse/simulation/simulate';
 
 export interface Rehearsal extends Pick<SimulationOptions, 'kinds' | 'seed' | 'start' | 'log'> {
   /** Simulated controllers to run, by name (`owner-gc`), or `*`. Default: none. */
-  readonly standins?: readonly string[];
+  readonly simulatedControllers?: readonly string[];
 }
 
 /** `made` is what a module exports by default. End the simulation with `close()`. */
-export function rehearse(made: Made, { standins = [], ...options }: Rehearsal = {}): Promise<Simulation> {
+export function rehearse(
+  made: Made,
+  { simulatedControllers = [], ...options }: Rehearsal = {},
+): Promise<Simulation> {
   return simulate({
     ...options,
-    standins: simulatedControllersNamed(standins),
+    simulatedControllers: simulatedControllersNamed(simulatedControllers),
     compose: composeModule(made),
   });
 }

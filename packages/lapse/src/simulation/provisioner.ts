@@ -25,7 +25,7 @@ import {
 } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 
-export const RESTORE_SCRIPT = 'standin.lapse.dev/restore';
+export const RESTORE_SCRIPT = 'simulation.lapse.dev/restore';
 const NAME = 'external-provisioner';
 const SIZE = '1Gi';
 
@@ -62,7 +62,7 @@ async function refuse(ctx: ReconcileContext, request: VolumeRestoreRequest, note
     metadata: { name: `${name}.${uid!.slice(0, 8)}`, namespace: namespace! },
     eventTime: formatMicroTime(ctx.now),
     reportingController: NAME,
-    reportingInstance: 'standin',
+    reportingInstance: 'simulated-controllers',
     action: 'Restore',
     reason: PROVISIONER_REFUSALS[1]!,
     regarding: {
@@ -116,7 +116,7 @@ function volumeFor({ metadata, spec }: VolumeRestoreRequest): PersistentVolume {
       capacity: { storage: SIZE },
       persistentVolumeReclaimPolicy: 'Delete',
       storageClassName: spec?.storageClassName ?? '',
-      csi: { driver: 'standin.lapse.dev', volumeHandle: name },
+      csi: { driver: 'simulation.lapse.dev', volumeHandle: name },
     },
   };
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { SIMULATED_CONTROLLERS, simulatedControllersNamed } from './simulatedControllers.ts';
 
 const all = SIMULATED_CONTROLLERS.map(({ name }) => name);
-/** A controller may have another name than in `--standins`: the one under which it acts in a real cluster. */
-const nameOf = new Map(SIMULATED_CONTROLLERS.map((standin) => [standin.create().name, standin.name]));
+/** A controller may have another name than in `--simulated-controllers`: the one under which it acts in a real cluster. */
+const nameOf = new Map(SIMULATED_CONTROLLERS.map((simulated) => [simulated.create().name, simulated.name]));
 const namesOf = (list: string) =>
   simulatedControllersNamed(list.split(',')).map(({ name }) => nameOf.get(name));
 
@@ -20,11 +20,11 @@ describe('simulated controllers by name', () => {
 
   test.each(['nobody', '-nobody', 'owner-gc,Owner-GC', '__proto__'])('%j is refused with the list', (list) =>
     expect(() => namesOf(list)).toThrow(
-      new RegExp(`^unknown stand-in "[^"]+"; there are: ${all.join(', ')}$`),
+      new RegExp(`^unknown simulated controller "[^"]+"; there are: ${all.join(', ')}$`),
     ),
   );
 
-  test('names in --standins and names of the controllers are unique', () =>
+  test('names in --simulated-controllers and names of the controllers are unique', () =>
     expect([new Set(all).size, nameOf.size]).toEqual([all.length, all.length]));
 
   test('each call creates new controllers', () => {

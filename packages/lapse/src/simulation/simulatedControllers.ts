@@ -1,4 +1,4 @@
-// All simulated controllers by name, for `--standins=`. Each call creates new ones, because they have state.
+// All simulated controllers by name, for `--simulated-controllers=`. Each call creates new ones, because they have state.
 
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { csiSnapshotter } from '@lapse/simulation/controllers/csiSnapshotter';
@@ -22,48 +22,49 @@ export interface SimulatedController {
 export const SIMULATED_CONTROLLERS: readonly SimulatedController[] = [
   {
     name: 'owner-gc',
-    description: 'deletes what owners leave behind: background, foreground, orphan',
+    description: 'garbage collection by owner references: background, foreground, orphan',
     create: createOwnerGc,
   },
   {
     name: 'namespace-gc',
-    description: 'empties namespaces that are being deleted, and lets them go',
+    description: 'deletes the content of terminating namespaces, then the namespaces',
     create: namespaceGc,
   },
   {
     name: 'job-finisher',
-    description: 'finishes Jobs annotated standin.lapse.dev/finish',
+    description: 'finishes Jobs with the annotation simulation.lapse.dev/finish',
     create: jobFinisher,
   },
   {
     name: 'pod-finisher',
-    description: 'runs and finishes Pods annotated standin.lapse.dev/finish',
+    description: 'runs and finishes Pods with the annotation simulation.lapse.dev/finish',
     create: podFinisher,
   },
   {
     name: 'node-heartbeat',
-    description: 'keeps Nodes labelled standin.lapse.dev/heartbeat ready',
+    description: 'keeps Nodes with the label simulation.lapse.dev/heartbeat ready',
     create: nodeHeartbeat,
   },
   {
     name: 'pvc-protection',
-    description: 'lets claims go that no Pod uses',
+    description: 'removes the protection finalizer of claims that no Pod uses',
     create: claimProtection,
   },
   {
     name: 'pv-protection',
-    description: 'lets volumes go that are not bound',
+    description: 'removes the protection finalizer of volumes that are not bound',
     create: volumeProtection,
   },
   {
     name: 'csi-snapshotter',
-    description: 'makes VolumeSnapshotContents ready, or fails them as annotated standin.lapse.dev/snapshot',
+    description:
+      'sets VolumeSnapshotContents to ready or failed, as annotated in simulation.lapse.dev/snapshot',
     create: csiSnapshotter,
   },
   {
     name: 'provisioner',
     description:
-      'makes the claims that VolumeRestoreRequests ask for, or as annotated standin.lapse.dev/restore',
+      'creates the claims that VolumeRestoreRequests ask for, or fails, as annotated in simulation.lapse.dev/restore',
     create: provisioner,
   },
 ];
@@ -78,11 +79,11 @@ export function simulatedControllersNamed(names: readonly string[]): ControllerD
   const unknown = wanted.filter((name) => name !== '*' && !known.has(name.replace(/^-/, '')));
   if (unknown.length > 0)
     throw new Error(
-      `unknown stand-in ${unknown.map((name) => JSON.stringify(name)).join(', ')}; there are: ${[...known].join(', ')}`,
+      `unknown simulated controller ${unknown.map((name) => JSON.stringify(name)).join(', ')}; there are: ${[...known].join(', ')}`,
     );
   const refused = new Set(wanted.filter((name) => name.startsWith('-')).map((name) => name.slice(1)));
   const all = wanted.includes('*') || (refused.size > 0 && refused.size === wanted.length);
   return SIMULATED_CONTROLLERS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map(
-    (standin) => standin.create(),
+    (controller) => controller.create(),
   );
 }

@@ -11,7 +11,7 @@ import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { patchStatus } from './patchStatus.ts';
 import { parseScript } from './script.ts';
 
-export const SNAPSHOT_SCRIPT = 'standin.lapse.dev/snapshot';
+export const SNAPSHOT_SCRIPT = 'simulation.lapse.dev/snapshot';
 const SIZE = 1024 ** 3;
 
 const nanosOf = (at: Instant): number => at * 1_000_000;
@@ -55,7 +55,7 @@ async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
         readyToUse: true,
         creationTime: nanosOf(ctx.now),
         restoreSize: SIZE,
-        snapshotHandle: `standin-${content.metadata.uid}`,
+        snapshotHandle: `simulated-${content.metadata.uid}`,
       });
     default:
       return assertNever(script);

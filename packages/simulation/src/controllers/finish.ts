@@ -1,10 +1,10 @@
-// Parses the annotation that says when and how an object finishes: `standin.lapse.dev/finish: "succeeded after 5s"`.
+// Parses the annotation that says when and how an object finishes: `simulation.lapse.dev/finish: "succeeded after 5s"`.
 
 import { readGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
 import type { ObjectMeta } from '@lapse/kube/api/object';
 
-export const FINISH = 'standin.lapse.dev/finish';
+export const FINISH = 'simulation.lapse.dev/finish';
 
 export interface Finish {
   readonly result: 'succeeded' | 'failed';

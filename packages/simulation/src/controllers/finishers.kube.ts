@@ -98,7 +98,7 @@ test.each(Object.entries(SPECS))(
   'writes a status of %s that a real API server accepts',
   async (name, spec) => {
     const own = `own-${name}`;
-    const managed = { ...spec, managedBy: 'lapse.dev/standin' };
+    const managed = { ...spec, managedBy: 'lapse.dev/simulation' };
     objectOf(await cluster.client.create(Job, job(own, managed, { [FINISH]: wishOf(name) })));
     const status = await eventually(() => statusOf(cluster.client, own));
     expect(status).toEqual(await statusOf(cluster.client, name));

@@ -46,7 +46,7 @@ export interface EverythingOptions {
   readonly settings?: string;
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
-  readonly standins: readonly ControllerDefinition[];
+  readonly simulatedControllers: readonly ControllerDefinition[];
   /** CRDs that clusters usually have and a bare API server lacks. */
   readonly externalKinds: readonly CustomKind[];
   readonly timeline: LiveTimeline;
@@ -67,7 +67,7 @@ export class Everything {
   readonly user: Client;
   readonly assembly: Assembly;
   readonly #options: EverythingOptions;
-  readonly #standins: Manager;
+  readonly #simulatedControllers: Manager;
   readonly #follower: Follower;
   readonly #tally: Tally;
   readonly #admin: Client;
@@ -79,7 +79,15 @@ export class Everything {
 
   /** `handle` is the handler of the API server, `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
-    const { clock, random, log, standins, timeline, isPaced = false, blink = millis(0) } = options;
+    const {
+      clock,
+      random,
+      log,
+      simulatedControllers,
+      timeline,
+      isPaced = false,
+      blink = millis(0),
+    } = options;
     this.#options = options;
     this.#handle = handle;
     const attribution = new Attribution();
@@ -143,14 +151,14 @@ export class Everything {
       onReconcile,
       managing: { ...watching, onFirstDeadline },
     });
-    const bystanders = { clock, random, log: log.with({ standin: true }), registry: new Registry() };
-    const hands = client(seen('stand-in'), 'stand-ins');
-    this.#standins = new Manager({
-      ...bystanders,
+    const simulated = { clock, random, log: log.with({ simulated: true }), registry: new Registry() };
+    const simulatedClient = client(seen('simulated controller'), 'simulated-controllers');
+    this.#simulatedControllers = new Manager({
+      ...simulated,
       ...watching,
-      client: hands,
-      controllers: standins,
-      events: new EventSender({ ...bystanders, client: hands, instance: 'stand-ins' }),
+      client: simulatedClient,
+      controllers: simulatedControllers,
+      events: new EventSender({ ...simulated, client: simulatedClient, instance: 'simulated-controllers' }),
     });
     for (const { family, controllers } of this.assembly.families)
       for (const definition of controllers) whose.controller(definition.name, family.name, definition.for);
@@ -170,7 +178,7 @@ export class Everything {
     if (foreign.length > 0) log.warn({ foreign }, 'definitions that are not ours were left alone');
     await applyPolicies(this.#admin, selected, this.assembly.services.isEnabled);
     for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);
-    this.#standins.start();
+    this.#simulatedControllers.start();
     this.assembly.manager.start();
   }
 
@@ -179,7 +187,7 @@ export class Everything {
     const requests = () => this.#inFlight.reduce((sum, count) => sum + count(), 0);
     const own = () => ({ passes: 0, ready: 0, events: 0, caches: this.#follower.busy, requests: requests() });
     const still = {
-      activities: () => [this.assembly.manager.activity(), this.#standins.activity(), own()],
+      activities: () => [this.assembly.manager.activity(), this.#simulatedControllers.activity(), own()],
       undelivered: server.undelivered,
       progress: () => this.#passes + requests(),
     };
@@ -212,7 +220,7 @@ export class Everything {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.assembly.manager.stop(), this.#standins.stop()]);
+    await Promise.all([this.assembly.manager.stop(), this.#simulatedControllers.stop()]);
     await this.#follower.close();
   }
 }

@@ -12,7 +12,7 @@ export interface Screen {
   readonly data: string;
   readonly store: 'sqlite' | 'memory';
   readonly controllers: readonly string[];
-  readonly standins: readonly string[];
+  readonly simulatedControllers: readonly string[];
   readonly examples: boolean;
   /** The examples are applied again every day, with longer times. */
   readonly week?: boolean;
@@ -32,7 +32,7 @@ export function firstScreen(screen: Screen): string {
     '',
     `  serving      ${screen.url}  ${dim('a Kubernetes API, in this process')}`,
     ...listed('controllers', screen.controllers),
-    ...listed('stand-ins', screen.standins),
+    ...listed('simulated', screen.simulatedControllers),
     `  data         ${kept}`,
     `  kubeconfig   ${relative('.', screen.kubeconfig)}`,
     '',
@@ -53,7 +53,7 @@ function tries({ kubeconfig, forecasts }: Screen): string[] {
     '',
     `export KUBECONFIG=${file}`,
     'kubectl create job hello --image=busybox',
-    'kubectl annotate job hello standin.lapse.dev/finish="succeeded after 5s"',
+    'kubectl annotate job hello simulation.lapse.dev/finish="succeeded after 5s"',
     `kubectl patch job hello -p '{"spec":{"ttlSecondsAfterFinished":10}}'`,
     ...(forecasts === true ? [`${self()} plan`] : []),
   ];

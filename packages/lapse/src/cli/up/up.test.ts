@@ -54,7 +54,7 @@ async function start(
     document,
     known: families,
     selected: families,
-    standins: simulatedControllersNamed(['owner-gc', 'job-finisher']),
+    simulatedControllers: simulatedControllersNamed(['owner-gc', 'job-finisher']),
     externalKinds: [],
     timeline,
     clock,
@@ -86,7 +86,7 @@ apiVersion: batch/v1
 kind: Job
 metadata:
   name: report
-  annotations: { standin.lapse.dev/finish: succeeded after 5s }
+  annotations: { simulation.lapse.dev/finish: succeeded after 5s }
 spec:
   ttlSecondsAfterFinished: 10
   template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } }
@@ -290,7 +290,7 @@ describe('the welcome screen', () => {
     data: '.lapse',
     store: 'memory',
     controllers: Array.from({ length: 12 }, (_, i) => `controller-${i}`),
-    standins: [],
+    simulatedControllers: [],
     examples: true,
     colour: false,
   } as const;
@@ -298,7 +298,7 @@ describe('the welcome screen', () => {
   test('shows what runs and how to connect', () => {
     const text = firstScreen({ ...screen, forecasts: true });
     expect(text).toMatch(/serving {6}https:\/\/127\.0\.0\.1:65535/);
-    expect(text).toMatch(/stand-ins {4}none/);
+    expect(text).toMatch(/simulated {4}none/);
     expect(text).toMatch(/^ {2}kubectl --kubeconfig \.lapse\/kubeconfig get namespaces$/m);
     expect(text).toMatch(/^ {2}(bin\/)?lapse plan$/m);
   });

@@ -36,7 +36,7 @@ import { View } from './view.ts';
 import { parseSeed, WEEK_DEFAULTS, Week } from './week/week.ts';
 
 interface UpFlags extends ServerFlags {
-  readonly standins: string;
+  readonly simulatedControllers: string;
   readonly speed: string;
   readonly seed: string;
   readonly examples: boolean;
@@ -61,7 +61,11 @@ const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.te
 export function upCommand(): Command {
   const command = withServerFlags(new Command('up'))
     .description('a local Kubernetes API server with all controllers, and examples')
-    .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
+    .option(
+      '--simulated-controllers <names>',
+      'simulated cluster controllers to run, as for --controllers',
+      '*',
+    )
     .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
     .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')
     .option('--seed <n>', 'which week the examples play through at another speed than that of life', '1')
@@ -143,7 +147,9 @@ async function makePlan(
     document,
     known: all,
     selected,
-    standins: explained('--standins', () => simulatedControllersNamed(flags.standins.split(','))),
+    simulatedControllers: explained('--simulated-controllers', () =>
+      simulatedControllersNamed(flags.simulatedControllers.split(',')),
+    ),
     externalKinds: SNAPSHOT_KINDS,
     timeline: view.timeline,
     view,
@@ -203,7 +209,7 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
     data: flags.data,
     store: flags.store,
     controllers: plan.selected.map(({ name }) => name),
-    standins: namesOf(plan.standins),
+    simulatedControllers: namesOf(plan.simulatedControllers),
     examples,
     week: isWeek(flags),
     colour: plan.view.isColourful,
@@ -212,9 +218,9 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   return examples;
 }
 
-/** The names in --standins. */
-function namesOf(standins: Plan['standins']): string[] {
-  const running = new Set(standins.map(({ name }) => name));
+/** The names in --simulated-controllers. */
+function namesOf(controllers: Plan['simulatedControllers']): string[] {
+  const running = new Set(controllers.map(({ name }) => name));
   return SIMULATED_CONTROLLERS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
 }
 
@@ -245,7 +251,7 @@ function helpText(): string {
     'Controllers:',
     ...namedRows(FAMILIES, width),
     '',
-    'Stand-ins:',
+    'Simulated controllers:',
     ...namedRows(SIMULATED_CONTROLLERS, width),
   ];
   const examples = [

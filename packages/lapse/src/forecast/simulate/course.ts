@@ -61,7 +61,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
   const simulation = await simulate({
     compose,
     kinds: kindsHere(options),
-    standins: simulatedControllersNamed(['*']),
+    simulatedControllers: simulatedControllersNamed(['*']),
     seed,
     start,
     prepare: async (world) => {

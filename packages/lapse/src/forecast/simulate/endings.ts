@@ -97,7 +97,7 @@ export class Endings {
 
 function byWhom({ by }: Change, owner: string | undefined): string {
   if (by === 'process') return 'lapse';
-  if (by === 'stand-in') return owner === undefined ? 'the cluster' : 'garbage collection';
+  if (by === 'simulated controller') return owner === undefined ? 'the cluster' : 'garbage collection';
   return by === 'user' ? 'a user' : 'the server';
 }
 

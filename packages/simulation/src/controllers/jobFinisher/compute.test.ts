@@ -141,7 +141,7 @@ describe('computeJobStep', () => {
     expect(computeJobStep(job(text), at(0))).toEqual({
       kind: 'invalid',
       problem: expect.stringMatching(
-        /^standin\.lapse\.dev\/finish: ".{0,101}" is not "succeeded after 5s" or/,
+        /^simulation\.lapse\.dev\/finish: ".{0,101}" is not "succeeded after 5s" or/,
       ),
     }),
   );

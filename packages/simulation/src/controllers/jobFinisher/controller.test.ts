@@ -4,7 +4,7 @@ import { Job } from '@lapse/kube/api/kinds/builtin';
 import type { World } from '@lapse/runtime/world.testkit';
 import { expect, test } from 'vitest';
 import { FINISH } from '../finish.ts';
-import { beside, make as create } from '../standin.testkit.ts';
+import { beside, make as create } from '../simulatedController.testkit.ts';
 import { jobFinisher } from './controller.ts';
 
 const finisher = () => [jobFinisher()];

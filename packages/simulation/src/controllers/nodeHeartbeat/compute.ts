@@ -1,4 +1,4 @@
-// Computes the heartbeat of a labelled Node. `standin.lapse.dev/heartbeat: ""` sends heartbeats without end.
+// Computes the heartbeat of a labelled Node. `simulation.lapse.dev/heartbeat: ""` sends heartbeats without end.
 // `stop-after-5m` stops them 5 minutes after the creation of the Node; then the Node becomes Unknown, as the node
 // controller would set it. Label values cannot contain spaces. Pure.
 
@@ -16,7 +16,7 @@ import {
 import type { Condition, Node } from '@lapse/kube/api/kinds/builtin';
 import type { StatusStep } from '../statusStep.ts';
 
-export const HEARTBEAT = 'standin.lapse.dev/heartbeat';
+export const HEARTBEAT = 'simulation.lapse.dev/heartbeat';
 
 /** How often a kubelet writes an unchanged status. */
 const PERIOD = minutes(5);

@@ -2,7 +2,7 @@
 
 import { Node } from '@lapse/kube/api/kinds/builtin';
 import { expect, test } from 'vitest';
-import { beside, make } from '../standin.testkit.ts';
+import { beside, make } from '../simulatedController.testkit.ts';
 import { HEARTBEAT } from './compute.ts';
 import { nodeHeartbeat } from './controller.ts';
 

@@ -10,7 +10,7 @@ import { isIdle } from '@lapse/runtime/activity';
 import { Manager } from '@lapse/runtime/manager';
 import { refuse, type World } from '@lapse/runtime/world.testkit';
 import { expect, test } from 'vitest';
-import { beside, make as create } from '../standin.testkit.ts';
+import { beside, make as create } from '../simulatedController.testkit.ts';
 import { createOwnerGc } from './controller.ts';
 
 const { kind: Thing, crd } = defineCustomKind({

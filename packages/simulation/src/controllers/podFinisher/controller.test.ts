@@ -4,7 +4,7 @@ import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { World } from '@lapse/runtime/world.testkit';
 import { expect, test } from 'vitest';
 import { FINISH } from '../finish.ts';
-import { beside, make } from '../standin.testkit.ts';
+import { beside, make } from '../simulatedController.testkit.ts';
 import { podFinisher } from './controller.ts';
 
 const key = { namespace: 'default', name: 'p' };

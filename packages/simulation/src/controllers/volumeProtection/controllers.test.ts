@@ -3,7 +3,7 @@
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import { expect, test } from 'vitest';
-import { beside, make } from '../standin.testkit.ts';
+import { beside, make } from '../simulatedController.testkit.ts';
 import { claimProtection, volumeProtection } from './controllers.ts';
 
 test(

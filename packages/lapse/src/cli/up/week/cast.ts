@@ -30,9 +30,9 @@ export interface Role {
   readonly as?: (moment: Moment, who: string) => Overlay;
 }
 
-const finish = (text: string): Overlay => ({ annotations: { 'standin.lapse.dev/finish': text } });
+const finish = (text: string): Overlay => ({ annotations: { 'simulation.lapse.dev/finish': text } });
 const heartbeat = (label: string): Overlay => ({
-  metadata: { labels: { 'standin.lapse.dev/heartbeat': label } },
+  metadata: { labels: { 'simulation.lapse.dev/heartbeat': label } },
 });
 
 /** A revision that will have been idle for fifteen days, as its Cleaner requires, after this time. */
@@ -105,12 +105,12 @@ export const CAST: readonly Role[] = [
   {
     example: '04-volume-capture',
     who: ['VolumeSnapshotClass/fast-snapshots'],
-    as: () => ({ metadata: { annotations: { 'standin.lapse.dev/snapshot': '10h' } } }),
+    as: () => ({ metadata: { annotations: { 'simulation.lapse.dev/snapshot': '10h' } } }),
   },
   request('04-volume-capture', 'VolumeCaptureRequest/before-the-upgrade', 8),
   request('04-volume-capture', 'VolumeCaptureRequest/a-typo', 12),
   request('05-volume-restore', 'VolumeRestoreRequest/last-week', 9, ({ day }) => ({
-    metadata: { annotations: { 'standin.lapse.dev/restore': '10h' } },
+    metadata: { annotations: { 'simulation.lapse.dev/restore': '10h' } },
     spec: { targetPVCName: `orders-of-last-week-${day}` },
   })),
   request('05-volume-restore', 'VolumeRestoreRequest/impossible', 14),

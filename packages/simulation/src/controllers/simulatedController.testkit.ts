@@ -6,18 +6,21 @@ import { objectOf } from '@lapse/kube/client/client';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { type World, world } from '@lapse/runtime/world.testkit';
 
-export interface StandinWorld extends World {
+export interface SimulatedControllerWorld extends World {
   /** `name type reason` of each Event. */
   readonly notes: string[];
 }
 
 /** Runs a test in a World in which these simulated controllers are started. */
 export const beside =
-  (standins: () => ControllerDefinition[], run: (world: StandinWorld) => Promise<void>) =>
+  (
+    simulatedControllers: () => ControllerDefinition[],
+    run: (world: SimulatedControllerWorld) => Promise<void>,
+  ) =>
   async (): Promise<void> => {
     const notes: string[] = [];
     const made = await world({
-      controllers: standins(),
+      controllers: simulatedControllers(),
       enforceRights: true,
       listBy: 'pages',
       bookmarks: false,

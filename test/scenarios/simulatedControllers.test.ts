@@ -8,11 +8,11 @@ scenario(
   'a Job runs, finishes, and is deleted with its Pods when its TTL expires',
   async ({ given, when, then }) => {
     given.controllers('ttl-after-finished');
-    given.standins('owner-gc', 'job-finisher', 'pod-finisher');
+    given.simulatedControllers('owner-gc', 'job-finisher', 'pod-finisher');
     await given.object(
       job('report', {
         ttl: minutes(10),
-        annotations: { 'standin.lapse.dev/finish': 'succeeded after 90s' },
+        annotations: { 'simulation.lapse.dev/finish': 'succeeded after 90s' },
       }),
     );
     const { metadata } = await then.object('job/report');
@@ -22,7 +22,7 @@ scenario(
       metadata: {
         name: 'report-1',
         namespace: 'default',
-        annotations: { 'standin.lapse.dev/finish': 'succeeded after 1m' },
+        annotations: { 'simulation.lapse.dev/finish': 'succeeded after 1m' },
         ownerReferences: [
           {
             apiVersion: 'batch/v1',
@@ -47,7 +47,7 @@ scenario(
     +01:30  job/report  SuccessCriteriaMet=True  CompletionsReached
     +01:30  job/report  finished  ttl=10m
     +11:30  job/report  deleted  lag=0s
-    +11:30  pod/report-1  deleted  by a stand-in
+    +11:30  pod/report-1  deleted  by a simulated controller
   `);
   },
 );
@@ -55,7 +55,7 @@ scenario(
 scenario(
   'a namespace deletes its contents, and waits for objects with finalizers',
   async ({ given, when, then }) => {
-    given.standins('owner-gc', 'namespace-gc');
+    given.simulatedControllers('owner-gc', 'namespace-gc');
     const named = (kind: string, name: string, more: object = {}) => ({
       apiVersion: 'v1',
       kind,
@@ -79,8 +79,8 @@ scenario(
     +00:05  namespace/preview  NamespaceDeletionContentFailure=False  ContentDeleted
     +00:05  namespace/preview  NamespaceContentRemaining=True  SomeResourcesRemain
     +00:05  namespace/preview  NamespaceFinalizersRemaining=True  SomeFinalizersRemain
-    +00:05  preview/configmap/free  deleted  by a stand-in
-    +00:05  preview/configmap/held  terminating  by a stand-in waits for x.dev/hold
+    +00:05  preview/configmap/free  deleted  by a simulated controller
+    +00:05  preview/configmap/held  terminating  by a simulated controller waits for x.dev/hold
     +01:00  preview/configmap/held  deleted
     +01:01  namespace/preview  NamespaceContentRemaining=False  ContentRemoved
     +01:01  namespace/preview  NamespaceFinalizersRemaining=False  ContentHasNoFinalizers
