@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { filesOnCycles } from './architecture/cycles.ts';
 import { bannedGlobals, importsOf, LAYERS, type Listed, placeOf, violations } from './architecture/rules.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -46,6 +47,27 @@ describe('imports', () => {
             .filter((dependency) => dependency.startsWith('@lapse/'))
             .flatMap((dependency) => below(dependency.slice('@lapse/'.length), [...path, name]));
     expect(packages.flatMap((name) => below(name))).toEqual([]);
+  });
+
+  test('the files of the API server import each other without cycles, types included', () => {
+    const files = product.filter(({ path }) => placeOf(path).name === 'apiserver');
+    expect(files.length).toBeGreaterThan(100);
+    expect(filesOnCycles(files)).toEqual([]);
+  });
+
+  test('a cycle is found through relative and # imports, and files beside it are not named', () => {
+    const file = (name: string, ...specifiers: string[]) => ({
+      path: `packages/apiserver/src/${name}.ts`,
+      text: specifiers.map((specifier) => `import type { X } from '${specifier}';\n`).join(''),
+    });
+    const files = [
+      file('a', './b/b.ts'),
+      file('b/b', '#c/c', '../leaf.ts'),
+      file('c/c', '../a.ts'),
+      file('user', './a.ts'),
+      file('leaf'),
+    ];
+    expect(filesOnCycles(files)).toEqual(files.slice(0, 3).map(({ path }) => path));
   });
 
   test.each([

@@ -1,7 +1,8 @@
 // Readers of bytes and texts that users control, and generators of inputs for each: valid ones, changed a little.
 
 import { gzipSync } from 'node:zlib';
-import { BodyError, parseBody } from '@lapse/apiserver/decode/body';
+import { parseBody } from '@lapse/apiserver/decode/body';
+import { BodyError } from '@lapse/apiserver/decode/parsedBody';
 import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
 import { DecodeError } from '@lapse/apiserver/schema/decodeError';
 import { decodeEnvelope, decodeMessage } from '@lapse/apiserver/schema/protobuf';

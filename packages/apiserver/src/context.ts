@@ -3,16 +3,16 @@
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
 import type { HttpRequest } from '@lapse/kube/api/http';
+import type { KubeObject } from '@lapse/kube/api/object';
 import type { AccountTokens } from './access/accountTokens.ts';
 import type { Authorizer } from './access/authorizer.ts';
 import type { Bearers } from './access/bearer.ts';
-import type { Admission } from './admission/admission.ts';
 import type { Outbound } from './admission/webhooks/outbound.ts';
+import type { Write } from './admission/write.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
-import type { Health } from './http/health.ts';
 import type { Negotiated } from './http/negotiate.ts';
 import type { Query } from './http/query.ts';
-import type { Metrics } from './metrics/metrics.ts';
+import type { RequestMetrics } from './metrics/requests.ts';
 import type { Registry } from './resources/registry.ts';
 import type { Resource, StrategyContext, UserInfo } from './resources/resource.ts';
 import type { Store } from './store/store.ts';
@@ -25,8 +25,9 @@ export interface Core {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly hub: WatchHub;
-  readonly health: Health;
-  readonly metrics: Metrics;
+  readonly metrics: RequestMetrics;
+  /** True while the server shuts down: it is live but not ready. */
+  readonly isStopping: () => boolean;
   /** Undefined when every caller is the administrator (in process). */
   readonly authenticator: Bearers | undefined;
   readonly authorizer: Authorizer;
@@ -35,6 +36,13 @@ export interface Core {
   readonly aggregator: Aggregator;
   /** Client for webhooks and aggregated APIs. */
   readonly outbound: Outbound;
+}
+
+export interface Admission {
+  /** The object after the mutating functions. Throws when one of them denies the write. */
+  mutate(call: Call, write: Write): Promise<KubeObject | undefined>;
+  /** Throws when a policy, function or webhook denies the write. */
+  validate(call: Call, write: Write): Promise<void>;
 }
 
 export interface Call {

@@ -10,7 +10,7 @@ import { AccountTokens } from './access/accountTokens.ts';
 import { alwaysAllow, Rbac } from './access/authorizer.ts';
 import { bearers } from './access/bearer.ts';
 import { bootstrapRoles } from './access/defaultRoles.ts';
-import { Admission, type AdmissionFunction } from './admission/admission.ts';
+import { AdmissionChain, type AdmissionFunction } from './admission/admission.ts';
 import { noOutbound, type Outbound } from './admission/webhooks/outbound.ts';
 import { Aggregator } from './aggregation/aggregator.ts';
 import { type FrontProxy, publishFrontProxy, publishReader } from './aggregation/frontProxy.ts';
@@ -20,10 +20,9 @@ import type { Core } from './context.ts';
 import { DefinitionController } from './crd/controller.ts';
 import { ApiServices } from './discovery/apiServices.ts';
 import { handle } from './http/handle.ts';
-import { Health } from './http/health.ts';
 import { InFlight } from './http/inFlight.ts';
 import { importObject } from './importing.ts';
-import { Metrics } from './metrics/metrics.ts';
+import { RequestMetrics } from './metrics/requests.ts';
 import { registerBuiltins } from './resources/builtin.ts';
 import { Registry } from './resources/registry.ts';
 import { Store } from './store/store.ts';
@@ -76,15 +75,17 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   // too.
   const authenticator = options.authenticator && bearers(options.authenticator, tokens);
   const outbound = options.outbound ?? noOutbound;
+  const admission = new AdmissionChain();
+  let stopping = false;
   const core: Core = {
     store,
     clock,
     random,
     registry,
-    admission: new Admission(),
+    admission,
     hub: new WatchHub(store),
-    health: new Health(),
-    metrics: new Metrics(),
+    metrics: new RequestMetrics(),
+    isStopping: () => stopping,
     authenticator,
     authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
     tokens,
@@ -116,13 +117,13 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
         inFlight.leave();
       }
     },
-    admit: (fn) => core.admission.register(fn),
+    admit: (fn) => admission.register(fn),
     undelivered: () => core.hub.undelivered,
     compact: () => store.compact(),
     revision: () => store.revision,
     importObject: (object) => importObject(core, object),
     close: async () => {
-      core.health.stop();
+      stopping = true;
       core.hub.closeAll();
       await inFlight.drained(DRAIN);
       core.hub.closeAll();

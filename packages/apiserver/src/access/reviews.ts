@@ -5,13 +5,12 @@ import { badRequest } from '@lapse/kube/api/errors';
 import { type FieldError, invalidError } from '@lapse/kube/api/fieldErrors';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
-import { checkDns1123Subdomain } from '@lapse/kube/api/names';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Call } from '../context.ts';
 import { decodeBody } from '../decode/decode.ts';
 import { parseWriteOptions } from '../http/query.ts';
 import { objectResponse } from '../http/respond.ts';
-import { type Strategy, specOf, type UserInfo } from '../resources/resource.ts';
+import { type Resource, specOf, type UserInfo } from '../resources/resource.ts';
 import { pathAttributesOf, resourceAttributesOf } from './attributes.ts';
 import { audiencesOf } from './bearer.ts';
 import { ruleJson } from './policyRule.ts';
@@ -104,7 +103,7 @@ const tokenReview: Review = (call, spec) => {
 
 const selfSubject: Review = (call) => ({ status: { userInfo: userJson(call.user) } });
 
-async function answer(call: Call, review: Review): Promise<HttpResponse> {
+async function respond(call: Call, review: Review): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');
   const object = decodeBody(call, options);
   const { namespace } = call;
@@ -126,17 +125,20 @@ async function answer(call: Call, review: Review): Promise<HttpResponse> {
   return objectResponse(call, 201, reviewed as unknown as KubeObject);
 }
 
-const strategy = (review: Review): Strategy => ({
-  nameRule: checkDns1123Subdomain,
-  answer: (call) => answer(call, review),
-});
-
-/** Keyed by resource, like the strategies of stored kinds. */
-export const REVIEWS: Readonly<Record<string, Strategy>> = {
-  'localsubjectaccessreviews.authorization.k8s.io': strategy(localSubjectAccess),
-  'selfsubjectaccessreviews.authorization.k8s.io': strategy(selfSubjectAccess),
-  'selfsubjectrulesreviews.authorization.k8s.io': strategy(selfSubjectRules),
-  'selfsubjectreviews.authentication.k8s.io': strategy(selfSubject),
-  'subjectaccessreviews.authorization.k8s.io': strategy(subjectAccess),
-  'tokenreviews.authentication.k8s.io': strategy(tokenReview),
+const REVIEWS: Readonly<Record<string, Review>> = {
+  'localsubjectaccessreviews.authorization.k8s.io': localSubjectAccess,
+  'selfsubjectaccessreviews.authorization.k8s.io': selfSubjectAccess,
+  'selfsubjectrulesreviews.authorization.k8s.io': selfSubjectRules,
+  'selfsubjectreviews.authentication.k8s.io': selfSubject,
+  'subjectaccessreviews.authorization.k8s.io': subjectAccess,
+  'tokenreviews.authentication.k8s.io': tokenReview,
 };
+
+export const isReview = (resource: string): boolean => Object.hasOwn(REVIEWS, resource);
+
+/** Creates the response to a POST of a review, which is never stored. Undefined for other resources. */
+export function reviewHandler(resource: Resource): ((call: Call) => Promise<HttpResponse>) | undefined {
+  if (resource.custom || !isReview(resource.storage)) return undefined;
+  const review = REVIEWS[resource.storage]!;
+  return (call) => respond(call, review);
+}

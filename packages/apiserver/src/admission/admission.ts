@@ -5,31 +5,17 @@ import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@la
 import { alreadyExists, forbidden, notFound } from '@lapse/kube/api/errors';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
-import { type Call, namespaceOf, strategyContext } from '../context.ts';
-import type { DeleteOptions } from '../decode/deleteOptions.ts';
+import { type Admission, type Call, namespaceOf, strategyContext } from '../context.ts';
 import { checkDeadline, withinDeadline } from '../http/deadline.ts';
 import { restoreManagers } from '../metadata/managedFields.ts';
-import type { Codec } from '../resources/resource.ts';
-import type { Gvk } from '../strategies/subresource.ts';
 import { runPolicies } from './policies/policies.ts';
 import { hasPolicies } from './policies/policy.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
+import type { Write } from './write.ts';
 
 export type { AdmissionFunction } from '@lapse/kube/api/admission';
 
-export interface Write {
-  readonly operation: AdmissionRequest['operation'];
-  readonly object: KubeObject | undefined;
-  readonly old: KubeObject | undefined;
-  readonly name: string;
-  readonly dryRun: boolean;
-  /** The kind of the object, where it differs from the resource (`Eviction`, `Binding`). */
-  readonly kind?: Gvk & { readonly codec: Codec };
-  /** The options of a DELETE. */
-  readonly deletion?: DeleteOptions;
-}
-
-export class Admission {
+export class AdmissionChain implements Admission {
   readonly #functions: AdmissionFunction[] = [];
 
   /** Returns a function that unregisters `fn`. */

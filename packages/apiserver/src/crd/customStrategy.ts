@@ -5,13 +5,11 @@ import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErr
 import { clone, equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
-import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import type { Strategy, StrategyContext, UpdateStrategy } from '../resources/resource.ts';
 import { subdomainName } from '../strategies/names.ts';
 import { droppedFields } from './codec.ts';
 import type { ScaleSubresource, Subresources } from './definition.ts';
 import type { CompiledRules, RuleInput } from './rules.ts';
-import { scaleEndpoint } from './scale.ts';
 import { validateScaleSpec, validateScaleStatus } from './scaleChecks.ts';
 import type { Structure } from './structure.ts';
 
@@ -24,8 +22,6 @@ export interface CustomKind {
   /** Compiled on first use. */
   readonly structure: () => Structure;
   readonly rules: () => CompiledRules | undefined;
-  /** The paths of the replicas in each version, for /scale. */
-  readonly replicas: ReplicasPaths;
   /** The CRD is terminating: no new objects are accepted. */
   readonly isTerminating: () => boolean;
 }
@@ -55,7 +51,6 @@ export function customStrategy(kind: CustomKind): Strategy {
       ...(status ? { status: statusStrategy(kind) } : {}),
       ...(scale ? { scale: main } : {}),
     },
-    ...(scale ? { endpoints: { scale: scaleEndpoint(scale, kind.replicas) } } : {}),
   };
 }
 

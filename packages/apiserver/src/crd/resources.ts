@@ -11,7 +11,7 @@ import { customCodec, type Versions } from './codec.ts';
 import { customStrategy } from './customStrategy.ts';
 import { type Definition, storageVersion, textAt, type Version } from './definition.ts';
 import { splitPath } from './paths.ts';
-import { customPrinter } from './printer.ts';
+import { customPrinter, scalePrinter } from './printer.ts';
 import { ruleEngine } from './rules.ts';
 import { selectableFields } from './selectableFields.ts';
 import { compileStructure, type Structure } from './structure.ts';
@@ -83,6 +83,7 @@ function resourceOf(
   const fields = selectableFields(version.selectableFields);
   const schema: JsonObject | undefined = version.schema?.openAPIV3Schema;
   const refusal = unconvertible(definition, version);
+  const scale = version.subresources?.scale;
   return {
     group: spec.group,
     version: version.name,
@@ -105,7 +106,6 @@ function resourceOf(
       kind: names.kind,
       plural: names.plural,
       subresources: version.subresources,
-      replicas: replicasOf(definition),
       structure: () => versions.structure(version.name)!,
       rules: once(() => (schema ? ruleEngine.compile(schema) : undefined)),
       isTerminating: () => state.terminating,
@@ -114,6 +114,7 @@ function resourceOf(
     fields: fields.values,
     printer: customPrinter(version.columns),
     warnings: deprecationOf(definition, version),
+    ...(scale ? { scale: { fields: scale, replicas: replicasOf(definition), printer: scalePrinter() } } : {}),
     ...(schema ? { schema } : {}),
     ...(refusal ? { unservable: () => internal(refusal) } : {}),
   };

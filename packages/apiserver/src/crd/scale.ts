@@ -7,14 +7,14 @@ import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/jso
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
-import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import { DecodeError, decodeTyped } from '#schema/typed';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data/tables.ts';
-import { BodyError, bodyFormat, parseBody } from '../decode/body.ts';
+import { bodyFormat, parseBody } from '../decode/body.ts';
+import { BodyError } from '../decode/parsedBody.ts';
 import { parseWriteOptions, type WriteOptions } from '../http/query.ts';
 import { objectResponse } from '../http/respond.ts';
-import { keyOf } from '../resources/resource.ts';
+import { type CustomScale, keyOf } from '../resources/resource.ts';
 import { managedScale, recordScaleManager, scaleAsEndpoint } from '../resources/scaleManagers.ts';
 import { codecOf } from '../strategies/subresource.ts';
 import { appliedFields, parseApply } from '../verbs/apply.ts';
@@ -23,45 +23,42 @@ import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../v
 import { matchName, type UpdatePlan, updateObject } from '../verbs/update.ts';
 import type { ScaleSubresource } from './definition.ts';
 import { AccessorError, integerAt, setAt, splitPath, stringAt } from './paths.ts';
-import { scalePrinter } from './printer.ts';
 
-type Endpoint = Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>;
+export const customScaleEndpoint: Readonly<Record<string, (call: Call) => Promise<HttpResponse>>> = {
+  GET: (call) => getScale(withScalePrinter(call), call.resource.scale!),
+  PUT: (call) => putScale(withScalePrinter(call), call.resource.scale!),
+  PATCH: (call) => patchScale(withScalePrinter(call), call.resource.scale!),
+};
 
-/** `paths`: the paths of the replicas in each version of the kind. */
-export function scaleEndpoint(scale: ScaleSubresource, paths: ReplicasPaths): Endpoint {
-  const printer = scalePrinter();
-  const shown = (call: Call): Call => ({ ...call, resource: { ...call.resource, printer } });
-  return {
-    GET: (call) => getScale(shown(call), scale),
-    PUT: (call) => putScale(shown(call), scale, paths),
-    PATCH: (call) => patchScale(shown(call), scale, paths),
-  };
-}
+const withScalePrinter = (call: Call): Call => {
+  const { printer } = call.resource.scale!;
+  return { ...call, resource: { ...call.resource, printer } };
+};
 
-async function getScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+async function getScale(call: Call, { fields }: CustomScale): Promise<HttpResponse> {
   const { core, resource } = call;
   const stored = core.store.get(resource.storage, keyOf(call.namespace, call.name!));
   if (!stored) throw notFound(resource, call.name!);
   const object = resource.codec.show(stored);
-  const shown = guarded(() => scaleOf(object, scale));
-  if (integerAt(asJson(object), splitPath(scale.specReplicasPath)) === undefined) {
-    throw internalError(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`);
+  const shown = guarded(() => scaleOf(object, fields));
+  if (integerAt(asJson(object), splitPath(fields.specReplicasPath)) === undefined) {
+    throw internalError(`the spec replicas field ${JSON.stringify(fields.specReplicasPath)} does not exist`);
   }
   return objectResponse(call, 200, shown);
 }
 
-async function putScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
+async function putScale(call: Call, scale: CustomScale): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'UpdateOptions');
   const sent = decodeScale(call, options);
   matchName(call, sent);
   matchNamespace(call, sent);
-  const plan = planFor(call, { scale, paths, options, change: () => sent });
+  const plan = planFor(call, { scale, options, change: () => sent });
   const versioned = Boolean(sent.metadata.resourceVersion);
   return updateObject(call, { ...plan, uid: sent.metadata.uid, versioned }, options);
 }
 
-async function patchScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
-  if (isApply(call)) return applyScale(call, scale, paths);
+async function patchScale(call: Call, scale: CustomScale): Promise<HttpResponse> {
+  if (isApply(call)) return applyScale(call, scale);
   const type = patchType(call);
   const options = patchOptions(call);
   const change = (live: KubeObject) => {
@@ -69,23 +66,22 @@ async function patchScale(call: Call, scale: ScaleSubresource, paths: ReplicasPa
     const { kind, apiVersion, ...rest } = asJson(live);
     return patchedScale(call, options, apply({ apiVersion, kind, ...rest } as JsonObject));
   };
-  const plan = planFor(call, { scale, paths, options, change });
+  const plan = planFor(call, { scale, options, change });
   return updateObject(call, { ...plan, versioned: patchVersion(call, type) }, options);
 }
 
-async function applyScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
+async function applyScale(call: Call, scale: CustomScale): Promise<HttpResponse> {
   const asScale = { ...call, resource: { ...call.resource, ...SCALE_KIND } };
   const request = parseApply(asScale);
   const { options, versioned } = request;
   const change = (live: KubeObject) =>
     patchedScale(call, options, appliedFields(asScale, scaleAsEndpoint(), request, live));
-  const plan = planFor(call, { scale, paths, options, change, tracked: true });
+  const plan = planFor(call, { scale, options, change, tracked: true });
   return updateObject(call, { ...plan, versioned }, options);
 }
 
 interface Plan {
-  readonly scale: ScaleSubresource;
-  readonly paths: ReplicasPaths;
+  readonly scale: CustomScale;
   readonly options: WriteOptions;
   /** Returns the wanted Scale, made from the current one. */
   readonly change: (live: KubeObject) => KubeObject;
@@ -95,26 +91,27 @@ interface Plan {
 
 function planFor(
   call: Call,
-  { scale, paths, options, change, tracked = false }: Plan,
+  { scale, options, change, tracked = false }: Plan,
 ): Omit<UpdatePlan, 'versioned'> {
+  const { fields, replicas } = scale;
   return {
     make(old) {
       const live = managedScale(
-        guarded(() => liveScale(old, scale)),
+        guarded(() => liveScale(old, fields)),
         old,
-        paths,
+        replicas,
       );
       const sent = change(live);
-      const next = withScale(old, sent, scale);
+      const next = withScale(old, sent, fields);
       const { fieldManager } = options;
-      recordScaleManager(call, { old, live, sent, fieldManager, tracked }, paths, next);
+      recordScaleManager(call, { old, live, sent, fieldManager, tracked }, replicas, next);
       return next;
     },
     tracked: true,
     other: {
       kind: { ...SCALE_KIND, codec: codecOf(SCALE_KIND) },
-      show: (object) => scaleOf(object, scale),
-      take: (object, shown) => withScale(object, shown, scale),
+      show: (object) => scaleOf(object, fields),
+      take: (object, shown) => withScale(object, shown, fields),
     },
   };
 }

@@ -2,8 +2,9 @@
 
 import { badRequest, unsupportedMediaType } from '@lapse/kube/api/errors';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { type JsonNotes, JsonRangeError, JsonSyntaxError, parseJson } from '@lapse/kube/api/jsonParse';
+import { JsonRangeError, JsonSyntaxError, parseJson } from '@lapse/kube/api/jsonParse';
 import { parsePlainJson } from '@lapse/kube/api/jsonPlain';
+import { BodyError, type ParsedBody } from './parsedBody.ts';
 import { parseYaml } from './yaml.ts';
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf';
@@ -29,16 +30,6 @@ export function bodyFormat(contentType: string | undefined, custom: boolean): Bo
   if (custom && format === 'protobuf') throw unsupportedMediaType(BODY_TYPES.slice(0, 2));
   return format;
 }
-
-export interface ParsedBody {
-  readonly value: Json;
-  /** Strict validation errors about the text itself: `duplicate field "spec.foo"`. */
-  readonly problems: readonly string[];
-  readonly notes?: JsonNotes;
-}
-
-/** A syntax error with the message of kube-apiserver. */
-export class BodyError extends Error {}
 
 const jsonError = (why: string) => new BodyError(`couldn't get version/kind; json parse error: ${why}`);
 

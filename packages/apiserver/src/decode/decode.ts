@@ -10,8 +10,9 @@ import type { Call } from '../context.ts';
 import type { WriteOptions } from '../http/query.ts';
 import { keepEmptyLists } from '../metadata/managedFields.ts';
 import type { Decoded } from '../resources/resource.ts';
-import { BODY_TYPES, BodyError, bodyFormat, parseBody, requireObject, unrecognised } from './body.ts';
+import { BODY_TYPES, bodyFormat, parseBody, requireObject, unrecognised } from './body.ts';
 import { checkGvk } from './gvk.ts';
+import { BodyError } from './parsedBody.ts';
 
 export function decodeBody(call: Call, options: WriteOptions): KubeObject {
   const { resource, request } = call;

@@ -7,17 +7,9 @@ import { decodeEnvelope, decodeMessage } from '#schema/protobuf';
 import { DecodeError, decodeTyped } from '#schema/typed';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data/tables.ts';
-import { booleanParam, integerParam, type Query, validateDryRun } from '../http/query.ts';
-import { BodyError, bodyFormat, parseBody } from './body.ts';
-
-export interface DeleteOptions {
-  readonly gracePeriodSeconds: number | undefined;
-  readonly propagationPolicy: string | undefined;
-  readonly orphanDependents: boolean | undefined;
-  readonly uid: string | undefined;
-  readonly resourceVersion: string | undefined;
-  readonly dryRun: boolean;
-}
+import { booleanParam, type DeleteOptions, integerParam, type Query, validateDryRun } from '../http/query.ts';
+import { bodyFormat, parseBody } from './body.ts';
+import { BodyError } from './parsedBody.ts';
 
 const OPTIONS_TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 

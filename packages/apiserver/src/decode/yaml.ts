@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { boundedYaml } from '@lapse/kube/api/yamlLimits';
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { BodyError, type ParsedBody } from './body.ts';
+import { BodyError, type ParsedBody } from './parsedBody.ts';
 import { describeYamlProblem } from './yamlProblem.ts';
 
 const GO_DEPTH = 10_000;

@@ -9,6 +9,7 @@ import { checkPathSegment } from '@lapse/kube/api/names';
 import { ApiError } from '@lapse/kube/api/status';
 import { attributesOf, refused } from '../access/attributes.ts';
 import { impersonated } from '../access/impersonation.ts';
+import { reviewHandler } from '../access/reviews.ts';
 import { proxy } from '../aggregation/proxy.ts';
 import { type Authenticator, authenticate } from '../authn/auth.ts';
 import type { Call, Core } from '../context.ts';
@@ -20,6 +21,7 @@ import type { Resource, UserInfo } from '../resources/resource.ts';
 import { create } from '../verbs/create.ts';
 import { deleteOne } from '../verbs/delete.ts';
 import { deleteCollection } from '../verbs/deleteCollection.ts';
+import { endpointOf } from '../verbs/endpoints.ts';
 import { get } from '../verbs/get.ts';
 import { list } from '../verbs/list.ts';
 import { patch } from '../verbs/patch.ts';
@@ -212,8 +214,8 @@ async function verbCall(
 }
 
 /** Discovery does not list every endpoint, for example the logs of Pods. */
-const hasSubresource = ({ subresources, strategy }: Resource, name: string): boolean =>
-  subresources.some((s) => s.name === name) || Object.hasOwn(strategy.endpoints ?? {}, name);
+const hasSubresource = (resource: Resource, name: string): boolean =>
+  resource.subresources.some((s) => s.name === name) || endpointOf(resource, name) !== undefined;
 
 async function route(call: Call): Promise<HttpResponse> {
   const { method } = call.request;
@@ -226,7 +228,7 @@ async function route(call: Call): Promise<HttpResponse> {
     case 'list':
       return list(call, false);
     case 'create':
-      return call.resource.strategy.answer?.(call) ?? create(call);
+      return reviewHandler(call.resource)?.(call) ?? create(call);
     case 'deletecollection':
       return deleteCollection(call);
     case 'get':
@@ -247,9 +249,7 @@ const NAMED: Record<string, string> = { GET: 'get', PUT: 'update', PATCH: 'patch
 
 async function routeSubresource(call: Call): Promise<HttpResponse> {
   const { method } = call.request;
-  const { strategy } = call.resource;
-  const { endpoints = {} } = strategy;
-  const endpoint = Object.hasOwn(endpoints, call.subresource!) ? endpoints[call.subresource!] : undefined;
+  const endpoint = endpointOf(call.resource, call.subresource!);
   if (endpoint) {
     const run = Object.hasOwn(endpoint, method) ? endpoint[method] : undefined;
     if (!run) throw methodNotAllowed();

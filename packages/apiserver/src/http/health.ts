@@ -9,7 +9,7 @@ type Check = (core: Core) => string | undefined;
 
 const always: Check = () => undefined;
 const storage: Check = ({ store }) => store.failure?.message;
-const notStopping: Check = ({ health }) => (health.stopping ? 'process is shutting down' : undefined);
+const notStopping: Check = ({ isStopping }) => (isStopping() ? 'process is shutting down' : undefined);
 
 // Check names of kube-apiserver that apply here. They always pass: the server answers requests only after it started.
 const STARTED: readonly (readonly [name: string, check: Check])[] = [
@@ -41,17 +41,6 @@ const CHECKS: Readonly<Record<string, ReadonlyMap<string, Check>>> = {
   livez: LIVE,
   readyz: READY,
 };
-
-/** Shutdown state of the server. While stopping, it is live but not ready. */
-export class Health {
-  #stopping = false;
-  get stopping(): boolean {
-    return this.#stopping;
-  }
-  stop(): void {
-    this.#stopping = true;
-  }
-}
 
 /** All health paths, for the index of all paths. */
 export const healthPaths = (): string[] =>

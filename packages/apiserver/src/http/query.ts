@@ -165,6 +165,15 @@ function validateList(o: ListOptions): FieldError[] {
 
 export type WriteVerb = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: string | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly dryRun: boolean;
+}
+
 export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;

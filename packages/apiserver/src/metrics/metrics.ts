@@ -6,15 +6,10 @@ import { servedData } from '../data/tables.ts';
 import { bytesResponse } from '../http/respond.ts';
 import type { Resource } from '../resources/resource.ts';
 import { CONTENT_TYPE, expose, type Family, type Sample } from './exposition.ts';
-import { RequestMetrics } from './requests.ts';
-
-export class Metrics {
-  readonly requests = new RequestMetrics();
-}
 
 export function metricsPage(core: Core): HttpResponse {
   const families = [
-    ...core.metrics.requests.families(),
+    ...core.metrics.families(),
     ...objectFamilies(core),
     ...watchFamilies(core),
     ...processFamilies(core),

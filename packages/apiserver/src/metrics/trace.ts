@@ -21,7 +21,7 @@ export class RequestTrace {
     this.#request = request;
     this.#started = core.clock.elapsed();
     this.#kind = READING.has(request.method) ? 'readOnly' : 'mutating';
-    core.metrics.requests.begin(this.#kind);
+    core.metrics.begin(this.#kind);
   }
 
   /** Called after the path is parsed; a request that fails earlier is counted without a resource. */
@@ -31,9 +31,9 @@ export class RequestTrace {
   }
 
   end(code: number): void {
-    const { requests } = this.#core.metrics;
-    requests.end(this.#kind);
-    requests.record(this.#labels(), code, (this.#core.clock.elapsed() - this.#started) / 1000);
+    const { metrics } = this.#core;
+    metrics.end(this.#kind);
+    metrics.record(this.#labels(), code, (this.#core.clock.elapsed() - this.#started) / 1000);
   }
 
   #labels(): RequestLabels {

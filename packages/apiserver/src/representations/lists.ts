@@ -9,8 +9,8 @@ import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import type { Call } from '../context.ts';
 import type { Representation } from '../http/negotiate.ts';
 import { encode, JSON_TYPE } from '../http/respond.ts';
+import type { Page } from '../list/page.ts';
 import type { Stored } from '../store/stored.ts';
-import type { Page } from '../verbs/list.ts';
 import { checkPartialFits, partialMetadata } from './partial.ts';
 import { rowMaker, tableHead } from './table.ts';
 

@@ -1,7 +1,7 @@
 // Registers the built-in kinds: discovery data, Go struct table, defaults and strategy of each kind.
 
 import { apiVersionOf } from '@lapse/kube/api/object';
-import { REVIEWS } from '../access/reviews.ts';
+import { isReview } from '../access/reviews.ts';
 import { builtinTable, type ServedResource, servedData } from '../data/tables.ts';
 import { fieldsOf } from '../strategies/fieldLabels.ts';
 import { sharedTable, strategyFor } from '../strategies/strategies.ts';
@@ -12,8 +12,8 @@ import { structCodec } from './structCodec.ts';
 
 export function registerBuiltins(registry: Registry): void {
   for (const served of servedData().resources) {
-    const isReview = Object.hasOwn(REVIEWS, storageName(served.group, served.resource));
-    if (isReview || served.verbs.includes('list')) registry.add(builtinResource(served));
+    if (isReview(storageName(served.group, served.resource)) || served.verbs.includes('list'))
+      registry.add(builtinResource(served));
   }
 }
 

@@ -3,13 +3,13 @@
 import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
-import type { HttpResponse } from '@lapse/kube/api/http';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
-import type { Call } from '../context.ts';
-import type { DeleteOptions } from '../decode/deleteOptions.ts';
+import type { ReplicasPaths } from '#schema/apply/scaleManagers';
+import type { ScaleSubresource } from '../crd/definition.ts';
+import type { DeleteOptions } from '../http/query.ts';
 import type { NameRule } from '../metadata/validateMeta.ts';
 import { Stored } from '../store/stored.ts';
 import type { TablePrinter } from '../tables/printer.ts';
@@ -124,12 +124,6 @@ export interface Strategy extends UpdateStrategy {
   readonly propagates?: boolean;
   /** Replaces the generic DELETE (Namespace): modifies the object to its next state instead of removing it. */
   markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
-  /** POST is answered and never stored (access reviews). */
-  answer?(call: Call): Promise<HttpResponse>;
-  /** Endpoints other than the object and its parts: `binding`, `eviction`, `token`, `scale`; by method. */
-  readonly endpoints?: Readonly<
-    Record<string, Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>>
-  >;
   /** The update strategy of each subresource that is written with the whole object (`status`, `finalize`, …). */
   readonly subresources?: Readonly<Record<string, UpdateStrategy>>;
 }
@@ -140,6 +134,13 @@ export interface SubresourceInfo {
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly string[];
+}
+
+export interface CustomScale {
+  readonly fields: ScaleSubresource;
+  /** The path of the replicas in each version of the kind. */
+  readonly replicas: ReplicasPaths;
+  readonly printer: TablePrinter;
 }
 
 export interface Resource {
@@ -173,6 +174,8 @@ export interface Resource {
   readonly patchType?: string;
   /** openAPIV3Schema of this version of a custom resource. */
   readonly schema?: JsonObject;
+  /** The scale subresource of a custom resource. */
+  readonly scale?: CustomScale;
   /** Warning headers of every response, for a deprecated version. */
   readonly warnings?: readonly string[];
   /** Every request fails with this error: the version needs a feature that the server does not have. */

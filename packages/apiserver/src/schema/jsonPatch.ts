@@ -5,7 +5,7 @@
 import { clone, equal, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
-import { decodePatchOperations } from './jsonPatchDecode.ts';
+import { decodePatchOperations, type PatchOperation } from './jsonPatchDecode.ts';
 
 export const MAX_OPERATIONS = 10_000;
 /** Limit for all copies of one patch together, in bytes of JSON. */
@@ -19,14 +19,6 @@ export class JsonPatchError extends Error {
     this.name = 'JsonPatchError';
     this.kind = kind;
   }
-}
-
-export interface PatchOperation {
-  op: string;
-  path?: string;
-  from?: string;
-  /** Absent is not null: an absent value only equals a missing key. */
-  value?: Json;
 }
 
 export interface JsonPatch {

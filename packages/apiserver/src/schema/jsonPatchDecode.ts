@@ -4,8 +4,15 @@ import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import { MAX_STRICT_ERRORS } from './decodeError.ts';
-import type { PatchOperation } from './jsonPatch.ts';
 import { jsonWord } from './typedState.ts';
+
+export interface PatchOperation {
+  op: string;
+  path?: string;
+  from?: string;
+  /** Absent is not null: an absent value only equals a missing key. */
+  value?: Json;
+}
 
 const FIELDS = ['op', 'path', 'from', 'value'];
 

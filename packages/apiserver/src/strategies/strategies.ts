@@ -1,6 +1,5 @@
 // The strategy of each built-in kind. For other kinds only the types are validated, not the values.
 
-import { REVIEWS } from '../access/reviews.ts';
 import { apiServiceStrategy } from '../aggregation/strategy.ts';
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
@@ -48,7 +47,6 @@ const TEMPLATE = ['spec', 'template', 'spec'];
 
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
-  ...REVIEWS,
   'apiservices.apiregistration.k8s.io': apiServiceStrategy,
   configmaps: configMapStrategy,
   'controllerrevisions.apps': controllerRevisionStrategy,

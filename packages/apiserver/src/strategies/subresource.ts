@@ -1,7 +1,7 @@
 // Bodies of subresources with their own kind, and the Success status that some of them return.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
-import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { apiVersionOf, type GroupVersionKind, type KubeObject } from '@lapse/kube/api/object';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data/tables.ts';
 import { decodeBody } from '../decode/decode.ts';
@@ -11,18 +11,14 @@ import type { Codec } from '../resources/resource.ts';
 import { structCodec } from '../resources/structCodec.ts';
 import { subdomainName } from './names.ts';
 
-export interface Gvk {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
+export const structNameOf = (gvk: GroupVersionKind): string =>
+  builtinTable().kinds[`${apiVersionOf(gvk)}/${gvk.kind}`]!;
 
-export const structNameOf = (gvk: Gvk): string => builtinTable().kinds[`${apiVersionOf(gvk)}/${gvk.kind}`]!;
-
-export const codecOf = (gvk: Gvk): Codec => structCodec(gvk, structNameOf(gvk), { nameRule: subdomainName });
+export const codecOf = (gvk: GroupVersionKind): Codec =>
+  structCodec(gvk, structNameOf(gvk), { nameRule: subdomainName });
 
 /** The body of the request as an object of another kind than the resource. */
-export function decodeAs(call: Call, gvk: Gvk, options: WriteOptions): KubeObject {
+export function decodeAs(call: Call, gvk: GroupVersionKind, options: WriteOptions): KubeObject {
   const resource = { ...call.resource, ...gvk, codec: codecOf(gvk) };
   return decodeBody({ ...call, resource }, options);
 }
@@ -30,7 +26,7 @@ export function decodeAs(call: Call, gvk: Gvk, options: WriteOptions): KubeObjec
 /** Runs admission for such a body as a CREATE. Throws when it is rejected. */
 export async function admitAs(
   call: Call,
-  gvk: Gvk,
+  gvk: GroupVersionKind,
   object: KubeObject,
   dryRun: boolean,
 ): Promise<KubeObject> {

@@ -11,7 +11,7 @@ import { ApplyConflict, ApplyError, applyObject, type Endpoint } from '#schema/a
 import type { Manager } from '#schema/apply/managedFields';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
-import { BodyError } from '../decode/body.ts';
+import { BodyError } from '../decode/parsedBody.ts';
 import { parseYaml } from '../decode/yaml.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../http/query.ts';
 import { endpointOf, writeOf } from '../metadata/managedFields.ts';

@@ -5,8 +5,9 @@ import { ApiError } from '@lapse/kube/api/status';
 import type { Call } from '../context.ts';
 import { parseDeleteOptions } from '../decode/deleteOptions.ts';
 import { parseListOptions } from '../http/query.ts';
+import { selectPage } from '../list/page.ts';
 import { deleteObject } from './delete.ts';
-import { listResponse, selectPage } from './list.ts';
+import { listResponse } from './list.ts';
 
 export async function deleteCollection(call: Call): Promise<HttpResponse> {
   const options = parseDeleteOptions(call);

@@ -1,7 +1,7 @@
 // Endpoints that show and accept an object of another kind than the resource (`/scale`). Admission sees that kind.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { Write } from '../admission/admission.ts';
+import type { Write } from '../admission/write.ts';
 import type { Call } from '../context.ts';
 
 export interface OtherKind {

@@ -7,7 +7,7 @@ import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { type Call, isOfCollection, namespaceOf } from '../../context.ts';
 import type { Resource, UserInfo } from '../../resources/resource.ts';
 import { Stored } from '../../store/stored.ts';
-import type { Write } from '../admission.ts';
+import type { Write } from '../write.ts';
 
 const NO_BYTES = new Uint8Array();
 

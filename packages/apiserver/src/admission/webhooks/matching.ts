@@ -7,7 +7,7 @@ import { type Call, isOfCollection } from '../../context.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { selects } from '../../strategies/labelSelector.ts';
 import { objects, part, text, texts } from '../../strategies/values.ts';
-import type { Write } from '../admission.ts';
+import type { Write } from '../write.ts';
 
 export interface Rule {
   readonly operations: readonly string[];

@@ -1,14 +1,13 @@
 // AdmissionReview v1: creates the request for a webhook and parses its response.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { asJson, parseApiVersion } from '@lapse/kube/api/object';
+import { asJson, type GroupVersionKind, parseApiVersion } from '@lapse/kube/api/object';
 import type { StatusDetails } from '@lapse/kube/api/status';
 import { userJson } from '../../access/userJson.ts';
 import { type Call, isOfCollection, namespaceOf } from '../../context.ts';
-import type { DeleteOptions } from '../../decode/deleteOptions.ts';
+import type { DeleteOptions } from '../../http/query.ts';
 import type { Resource } from '../../resources/resource.ts';
-import type { Gvk } from '../../strategies/subresource.ts';
-import type { Write } from '../admission.ts';
+import type { Write } from '../write.ts';
 
 export interface Answer {
   readonly allowed: boolean;
@@ -55,7 +54,7 @@ export function requestOf(
   };
 }
 
-const kindOf = ({ group, version, kind }: Gvk): JsonObject => ({ group, version, kind });
+const kindOf = ({ group, version, kind }: GroupVersionKind): JsonObject => ({ group, version, kind });
 const resourceOf = ({ group, version, plural }: Resource): JsonObject => ({
   group,
   version,

@@ -12,7 +12,7 @@ import type { Call } from '../../context.ts';
 import { checkDeadline } from '../../http/deadline.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { compileCondition } from '../../strategies/admission/expressions.ts';
-import type { Write } from '../admission.ts';
+import type { Write } from '../write.ts';
 import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
 import { exchange, type Question } from './exchange.ts';
 import { authorizerBindings, convert, objectBindings, seenAs } from './inputs.ts';

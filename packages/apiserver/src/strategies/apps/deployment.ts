@@ -11,7 +11,6 @@ import { subdomainName } from '../names.ts';
 import { defaultPodSpec } from '../pod/defaults.ts';
 import { validatePodTemplate } from '../pod/template.ts';
 import { child, copyField, defaultTo, ensure, number, part, text, value } from '../values.ts';
-import { scaleEndpoint } from './scale.ts';
 import {
   availableErrors,
   collisionErrors,
@@ -150,7 +149,6 @@ export const deploymentStrategy: Strategy = {
       ],
     },
   },
-  endpoints: { scale: scaleEndpoint },
 };
 
 const REPLICA_COUNTS = [
@@ -200,5 +198,4 @@ export const replicaSetStrategy: Strategy = {
       ],
     },
   },
-  endpoints: { scale: scaleEndpoint },
 };

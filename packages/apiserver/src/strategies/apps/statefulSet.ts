@@ -25,7 +25,6 @@ import {
   text,
   value,
 } from '../values.ts';
-import { scaleEndpoint } from './scale.ts';
 import {
   availableErrors,
   collisionErrors,
@@ -224,5 +223,4 @@ export const statefulSetStrategy: Strategy = {
       ],
     },
   },
-  endpoints: { scale: scaleEndpoint },
 };

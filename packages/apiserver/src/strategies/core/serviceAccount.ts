@@ -1,7 +1,6 @@
 // Strategy of ServiceAccount: keeps only the names of listed secrets. Its tokens are signed in access/.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import { requestToken } from '../../access/tokenRequest.ts';
 import type { Strategy } from '../../resources/resource.ts';
 import { metaOf, metaUpdate } from '../checks.ts';
 import { subdomainName } from '../names.ts';
@@ -32,7 +31,4 @@ export const serviceAccountStrategy: Strategy = {
           `metadata.annotations[${MOUNTABLE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
         ]
       : [],
-  endpoints: {
-    token: { POST: requestToken },
-  },
 };

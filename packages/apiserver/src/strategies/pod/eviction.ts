@@ -7,7 +7,7 @@ import { clone, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Call } from '../../context.ts';
-import type { DeleteOptions } from '../../decode/deleteOptions.ts';
+import type { DeleteOptions } from '../../http/query.ts';
 import { parseWriteOptions } from '../../http/query.ts';
 import { keyOf, specOf, statusOf } from '../../resources/resource.ts';
 import { RevisionMismatch } from '../../store/store.ts';

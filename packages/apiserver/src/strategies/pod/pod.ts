@@ -10,12 +10,9 @@ import { keepMeta } from '../statusMeta.ts';
 import { child, copyField, ensure, list, number, objects, text } from '../values.ts';
 import { admitPod, approvePod } from './admission.ts';
 import { validateAnnotationChange, validatePodAnnotations } from './annotations.ts';
-import { bindPod } from './binding.ts';
 import { setCondition } from './conditions.ts';
 import { paddedImage } from './containers.ts';
 import { defaultPod, qosClass } from './defaults.ts';
-import { evictPod } from './eviction.ts';
-import { podLog } from './log.ts';
 import { validatePodResize } from './resize.ts';
 import { validatePodSpec } from './spec.ts';
 import { podStatusStrategy } from './status.ts';
@@ -163,10 +160,5 @@ export const podStrategy: Strategy = {
     status: podStatusStrategy,
     ephemeralcontainers: ephemeralStrategy,
     resize: resizeStrategy,
-  },
-  endpoints: {
-    binding: { POST: bindPod },
-    eviction: { POST: evictPod },
-    log: { GET: podLog },
   },
 };
