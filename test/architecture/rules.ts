@@ -7,9 +7,9 @@ import { dirname, join, normalize } from 'node:path';
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   api: [],
   authors: ['api'],
-  deletion: ['api'],
+  deletion: ['api', 'authors'],
   requests: ['api', 'authors', 'deletion'],
-  helm: ['api'],
+  helm: ['api', 'authors', 'deletion'],
   checkpoint: ['api'],
   controllers: ['api', 'authors', 'deletion', 'requests', 'helm', 'checkpoint'],
   simulation: ['api'],

@@ -41,7 +41,7 @@ const DECISIONS = [
   'packages/lapse/src/controllers/cleaner/record.ts',
   'packages/lapse/src/helm/order.ts',
   'packages/lapse/src/helm/ownership.ts',
-  'packages/lapse/src/helm/uninstall.ts',
+  'packages/lapse/src/helm/uninstallPlan.ts',
 ];
 
 const COPIED = [

@@ -9,7 +9,7 @@ import type { Compiled } from 'lapse/controllers/ttl-policy/compile';
 import { computeFinish } from 'lapse/controllers/ttl-policy/finish';
 import { compiled } from 'lapse/controllers/ttl-policy/policy.testkit';
 import type { Revision } from 'lapse/helm/storage';
-import { planUninstall } from 'lapse/helm/uninstall';
+import { planUninstall } from 'lapse/helm/uninstallPlan';
 import { expect } from 'vitest';
 import type { Attack } from '../attack.ts';
 import { hostileInput } from '../hostileInputs.ts';

@@ -6,7 +6,7 @@ import { instant } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import { document, type ReleaseFixture, releaseJson, storedRelease } from './release.testkit.ts';
 import { openHistory, type Revision, readStored, type Stored } from './storage.ts';
-import { planUninstall } from './uninstall.ts';
+import { planUninstall } from './uninstallPlan.ts';
 
 const RELEASE = { name: 'shop', namespace: 'default' };
 

@@ -7,7 +7,7 @@ import { readManifests } from '@lapse/simulation/hands';
 import { expect, test } from 'vitest';
 import type { Cleaner } from '#api/cleaner';
 import { AUTHOR_ANNOTATION, AuthorSeal } from '#authors/authorSeal';
-import { signedOf } from '#controllers/cleaner/actor';
+import { signedOf } from '#controllers/cleaner/rights';
 import { look } from './doctor.testkit.ts';
 
 const rules = (some: string) => `

@@ -5,12 +5,13 @@ import { assertNever } from '@lapse/base/assertNever';
 import { isDue, type Millis, seconds } from '@lapse/base/instant';
 import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import { Cleaner } from '#api/cleaner';
+import type { AuthorizedClient } from '#authors/authorizedClient';
 import { outcomeOf } from '#deletion/deletion';
-import type { Acting } from './actor.ts';
 import type { ConditionResult } from './compute.ts';
 import { type Decision, decide } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import type { Gathered } from './gather.ts';
+import { Progress } from './progress.ts';
 import { describeDecision } from './record.ts';
 import { memoKey, type Reporter } from './reporter.ts';
 import { type Found, shownOf } from './snapshot.ts';
@@ -23,7 +24,7 @@ type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>;
 export interface Act {
   readonly reporter: Reporter;
   readonly meaning: Meaning;
-  readonly actor: Acting;
+  readonly client: AuthorizedClient;
   readonly gathered: Gathered;
   /** Called when a condition is not true for the objects read from the API server. */
   readonly notTrue: (conditionResult: ConditionResult, found: readonly Found[]) => Promise<Outcome>;
@@ -35,7 +36,7 @@ const CLOCK_UNKNOWN =
 
 /** The conditions are true for the cached objects. Checks them against the API server before a decision is made. */
 export async function act(acting: Act): Promise<Outcome> {
-  const { reporter, meaning, gathered, actor } = acting;
+  const { reporter, meaning, gathered, client } = acting;
   const { ctx, context, cleaner } = reporter;
   const clock = await context.guard.check();
   if (clock.kind !== 'good') return reporter.unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
@@ -43,7 +44,7 @@ export async function act(acting: Act): Promise<Outcome> {
   // evaluated too early.
   if (!isDue(ctx.now, context.guard.now())) return waitUntil(ctx.now, 'clock ahead');
   const { resolved } = gathered;
-  const decision = await decide({ ctx, context, cleaner, meaning, resolved, actor });
+  const decision = await decide({ ctx, context, cleaner, meaning, resolved, client });
   switch (decision.kind) {
     case 'not':
       return notNow(acting, decision);
@@ -116,7 +117,8 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   ctx.event(cleaner, { type: 'Normal', reason: 'Deleting', action: 'Delete', note });
   context.memos.delete(memoKey(ctx.key));
   watchNothing(ctx, context);
-  return new Deletion(ctx, context, written.cleaner, signed).carryOut(acting.actor);
+  const progress = new Progress(ctx, context, written.cleaner, signed);
+  return new Deletion(ctx, context, progress).carryOut(acting.client);
 }
 
 function wouldDelete(

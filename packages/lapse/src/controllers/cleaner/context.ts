@@ -5,10 +5,10 @@ import type { Client } from '@lapse/kube/client/client';
 import type { Budget } from '#deletion/budget';
 import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
-import type { Actors } from './actor.ts';
 import type { Interests } from './interests.ts';
 import type { CleanerMetrics, DeletedWhat } from './metrics.ts';
 import type { RecordSeal } from './recordSeal.ts';
+import type { Actors } from './rights.ts';
 
 export interface CleanerOptions {
   /** Conditions may read the data of Secrets. */

@@ -8,13 +8,13 @@ import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } f
 import { deletionMetrics } from '#deletion/deletionMetrics';
 import { Expirer } from '#deletion/expirer';
 import type { Services } from '../family.ts';
-import { Actors } from './actor.ts';
 import type { CleanerOptions, Context } from './context.ts';
 import { Interests } from './interests.ts';
 import { cleanerMetrics, type DeletedWhat } from './metrics.ts';
 import { cleanerProjection, waitOf } from './projection.ts';
 import { createReconcile } from './reconcile.ts';
 import { RecordSeal } from './recordSeal.ts';
+import { Actors } from './rights.ts';
 
 const NAME = 'cleaner';
 

@@ -4,17 +4,13 @@
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { Cleaner, DeletionRecord } from '#api/cleaner';
-import type { Need } from '#authors/accessReview';
-import { type Acting, authorOf } from './actor.ts';
-import type { AuthorizedClient } from './authorizedClient.ts';
+import { Cleaner, type DeletionRecord } from '#api/cleaner';
+import type { AuthorizedClient } from '#authors/authorizedClient';
+import { readPlan } from '#helm/readPlan';
 import { type ConditionResult, evaluate } from './compute.ts';
 import type { Context } from './context.ts';
-import { planRelease } from './helm.ts';
-import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
-import { findUnrecorded, listWith } from './helmUnrecorded.ts';
-import { needsToDelete, needsToSee, refusalOfHelm } from './needs.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
+import { refusalToDecide } from './rights.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf, type Resolved } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
 import type { Reason } from './status.ts';
@@ -39,35 +35,22 @@ export interface Deciding {
   readonly cleaner: Cleaner;
   readonly meaning: Meaning;
   readonly resolved: readonly Resolved[];
-  readonly actor: Acting;
+  readonly client: AuthorizedClient;
 }
 
-const not = (reason: Reason, message: string, until?: Instant): Decision => ({
+const not = (reason: Reason, message: string, until?: Instant): Extract<Decision, { kind: 'not' }> => ({
   kind: 'not',
   reason,
   message,
   ...(until === undefined ? {} : { until }),
 });
 
-export function authorizedClientOf(
-  deciding: Pick<Deciding, 'ctx' | 'context' | 'cleaner' | 'actor'>,
-): AuthorizedClient {
-  const { ctx, context, cleaner, actor } = deciding;
-  const { namespace = '' } = cleaner.metadata;
-  return {
-    client: actor.client,
-    namespace,
-    signal: ctx.signal,
-    refusalToList: (kind) => context.actors.refusalToList(actor, kind, namespace),
-  };
-}
-
 export async function decide(deciding: Deciding): Promise<Decision> {
-  const forbidden = await reviewRights(deciding);
-  if (forbidden !== undefined) return forbidden;
+  const { meaning, ctx, cleaner, client, resolved } = deciding;
+  const refusal = await refusalToDecide(client, meaning, resolved, ctx.key.namespace ?? '');
+  if (refusal !== undefined) return not('Forbidden', refusal);
   const found = await readTargets(deciding);
   if (!Array.isArray(found)) return found;
-  const { meaning, ctx, cleaner } = deciding;
   const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), ctx.now);
   if (conditionResult.result !== 'true') return { kind: 'notTrue', conditionResult, found };
   const release = await readRelease(deciding, found);
@@ -75,7 +58,8 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   const parts: DecisionParts = {
     targets: recordTargets(found),
     ...(release.kind === 'absent' ? {} : { release: release.release }),
-    ...decidedFor(deciding.actor),
+    ...(client.account === undefined ? {} : { account: client.account }),
+    ...(client.author === undefined ? {} : { author: client.author }),
   };
   const count = countDeletions(parts);
   if (count > MOST_DELETIONS)
@@ -87,39 +71,14 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   return { kind: 'delete', record: buildRecord(cleaner, parts, ctx.now), found, conditionResult };
 }
 
-/** The account or author in the record. */
-function decidedFor(actor: Acting): Pick<DecisionParts, 'account' | 'author'> {
-  const { account } = actor;
-  const author = authorOf(actor);
-  return {
-    ...(account === undefined ? {} : { account }),
-    ...(author === undefined ? {} : { author }),
-  };
-}
-
-/** Without cached reviews: rights may have been revoked since the Cleaner was created. */
-async function reviewRights(deciding: Deciding): Promise<Decision | undefined> {
-  const { context, cleaner, meaning, resolved, actor } = deciding;
-  const namespace = cleaner.metadata.namespace ?? '';
-  const needs = [
-    ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
-    ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
-  ];
-  const refusalOf = (some: readonly Need[]) => context.actors.refusal(actor, some, true);
-  const refusal =
-    (await refusalOf(needs)) ??
-    (meaning.release === undefined ? undefined : await refusalOfHelm(namespace, refusalOf));
-  return refusal === undefined ? undefined : not('Forbidden', refusal);
-}
-
 /** All objects that conditions read or that are to be deleted, read from the API server. */
 async function readTargets(deciding: Deciding): Promise<Found[] | Decision> {
-  const { resolved, context } = deciding;
+  const { resolved, context, client, ctx } = deciding;
   const found: Found[] = [];
   for (const one of resolved) {
     if (!one.target.included && !one.target.delete) continue;
     if (boundCount(found) > MOST_BOUND) break;
-    const read = await fromServer(authorizedClientOf(deciding), one, context.options.bindSecretData);
+    const read = await fromServer(client, one, ctx.key.namespace ?? '', context.options.bindSecretData);
     if (read.kind === 'forbidden') return not('Forbidden', read.why);
     if (read.kind === 'read') found.push(read.value);
     else if (one.target.included) return not('KindNotServed', `${one.kind.kind} is not served any more`);
@@ -142,33 +101,31 @@ type ReleaseRead =
   | { readonly kind: 'release'; readonly release: NonNullable<DecisionParts['release']> }
   | Extract<Decision, { kind: 'not' }>;
 
-async function readRelease(deciding: Deciding, found: readonly Found[]): Promise<ReleaseRead> {
-  const { meaning, cleaner, ctx } = deciding;
+async function readRelease(
+  { meaning, cleaner, ctx, client }: Deciding,
+  found: readonly Found[],
+): Promise<ReleaseRead> {
   const name = meaning.release;
   if (name === undefined) return { kind: 'absent' };
-  const authorized = authorizedClientOf(deciding);
-  const read = await readStorage(authorized, name);
-  if (read.kind === 'forbidden') return not('Forbidden', read.why) as ReleaseRead;
-  if (read.kind === 'notServed') return { kind: 'absent' };
-  if (read.value.length > MOST_REVISIONS)
-    return not('BudgetExceeded', `the release ${name} has too many revisions`) as ReleaseRead;
-  const self = cleaner.metadata.name ?? '';
-  const release = { name, namespace: authorized.namespace };
-  const plan = await planRelease(read.value, release, self, ctx.now);
+  const { namespace = '', name: self = '' } = cleaner.metadata;
+  const plan = await readPlan(
+    client,
+    { name, namespace },
+    { except: { ...Cleaner, name: self }, now: ctx.now, targets: found },
+  );
   switch (plan.kind) {
-    case 'absent': {
-      const unrecorded = await findUnrecorded(release, found, listWith(authorized));
-      if (unrecorded === undefined) return { kind: 'absent' };
-      return not('HelmDriverNotSupported', unrecorded) as ReleaseRead;
-    }
+    case 'absent':
+      return plan;
+    case 'forbidden':
+      return not('Forbidden', plan.why);
+    case 'tooMany':
+      return not('BudgetExceeded', `the release ${name} has too many revisions`);
+    case 'unrecorded':
+      return not('HelmDriverNotSupported', plan.why);
     case 'busy':
-      return not(
-        'HelmOperationInProgress',
-        `the release ${name} is ${plan.status}`,
-        plan.until,
-      ) as ReleaseRead;
+      return not('HelmOperationInProgress', `the release ${name} is ${plan.status}`, plan.until);
     case 'corrupt':
-      return not('HelmUninstallFailed', `the release ${name} cannot be read: ${plan.why}`) as ReleaseRead;
+      return not('HelmUninstallFailed', `the release ${name} cannot be read: ${plan.why}`);
     case 'uninstall':
       return { kind: 'release', release: { name, steps: plan.steps } };
     default:

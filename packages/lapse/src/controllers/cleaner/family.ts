@@ -15,9 +15,9 @@ import {
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
+import { cleanerCheck } from './check.ts';
 import { cleanerController, createActors } from './controller.ts';
 import { forecastCleaners } from './forecast.ts';
-import { cleanerCheck } from './ownRights.ts';
 
 const SECTION = 'cleaner';
 

@@ -15,7 +15,6 @@ import {
   type StatementReason,
   Unreadable,
 } from '../forecaster.ts';
-import { hasActor } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
 import {
@@ -27,6 +26,7 @@ import {
 import { type Around, type CleanerRules, findTargets } from './forecastTargets.ts';
 import { countDeletions, MOST_DELETIONS } from './record.ts';
 import { periodOf } from './reporter.ts';
+import { hasActor } from './rights.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './snapshot.ts';
 import { type Meaning, understand } from './spec.ts';
 import { readyOf } from './status.ts';

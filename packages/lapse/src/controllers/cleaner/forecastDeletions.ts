@@ -2,20 +2,13 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
-import { type Kind, keyOf, metadataOf } from '@lapse/kube/api/kind';
-import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
-import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
-import type { DeletionRecord } from '#api/cleaner';
-import type { ManifestObject } from '#helm/manifest';
-import { readStored, type Stored, storageSelector } from '#helm/storage';
-import type { UninstallSteps } from '#helm/uninstall';
-import { nameOf, type ObjectName, type Snapshot } from '../forecaster.ts';
+import { keyOf } from '@lapse/kube/api/kind';
+import { Cleaner, type DeletionRecord } from '#api/cleaner';
+import { type PlannedObjects, planFromSnapshot } from '#helm/readPlan';
+import { NOT_OWNED } from '#helm/removal';
+import { nameOf, type ObjectName } from '../forecaster.ts';
 import { findRefusal, subjectOf } from './forecastRights.ts';
 import type { Around } from './forecastTargets.ts';
-import { planRelease } from './helm.ts';
-import { computeBelonging, NOT_OWNED } from './helmRemoval.ts';
-import type { ReleaseKey } from './helmStorage.ts';
-import { findUnrecorded } from './helmUnrecorded.ts';
 import { type DecisionParts, recordTargets } from './record.ts';
 import type { Found } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
@@ -72,16 +65,16 @@ async function addRelease(
 ): Promise<ObjectsToDelete> {
   const { snapshot } = around.forecastContext;
   const { namespace = '', name: self = '' } = around.cleaner.metadata;
-  const release = { name, namespace };
-  const { stored, records } = await readRecords(snapshot, release);
-  const plan = await planRelease(stored, release, self, at);
+  const options = { except: { ...Cleaner, name: self }, now: at, targets: found };
+  const { plan, found: ofRelease } = await planFromSnapshot(snapshot, { name, namespace }, options);
   switch (plan.kind) {
-    case 'absent': {
-      const because = await findUnrecorded(release, found, (kind, labelSelector) =>
-        snapshot.list({ kind, namespace, labelSelector }),
-      );
-      return { ...toDelete, ...(because === undefined ? {} : { problem: { because } }) };
-    }
+    case 'absent':
+      return toDelete;
+    case 'forbidden':
+    case 'unrecorded':
+      return { ...toDelete, problem: { because: plan.why } };
+    case 'tooMany':
+      return { ...toDelete, problem: { because: `the release ${name} has too many revisions` } };
     case 'busy':
       return {
         ...toDelete,
@@ -90,10 +83,11 @@ async function addRelease(
     case 'corrupt':
       return { ...toDelete, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
     case 'uninstall': {
-      const { owned, left } = await releaseObjects(around, plan.steps, release);
+      const { owned, left } = await sortObjects(around, ofRelease, name);
+      const why = `a record of the release ${name}`;
       return {
         objects: [...toDelete.objects, ...owned],
-        records,
+        records: ofRelease.records.map(({ kind, object }) => ({ object: nameOf(kind, object), why })),
         left,
         parts: { ...toDelete.parts, release: { name, steps: plan.steps } },
       };
@@ -103,64 +97,25 @@ async function addRelease(
   }
 }
 
-/** Helm's records of a release: in Secrets or, if no Secret exists, in ConfigMaps. */
-async function readRecords(
-  snapshot: Snapshot,
-  { name, namespace }: ReleaseKey,
-): Promise<{ stored: readonly Stored[]; records: readonly ObjectToDelete[] }> {
-  for (const [driver, kind] of [
-    ['secret', Secret as Kind],
-    ['configmap', ConfigMap as Kind],
-  ] as const) {
-    const all = await snapshot.list({ kind, namespace, labelSelector: storageSelector(name) });
-    const stored = all.flatMap((object) => readStored(object, driver, name) ?? []);
-    if (stored.length === 0) continue;
-    const why = `a record of the release ${name}`;
-    return { stored, records: all.map((object) => ({ object: nameOf(kind, object), why })) };
-  }
-  return { stored: [], records: [] };
-}
-
-async function releaseObjects(
+/** The objects of the release that are deleted, and those that are not. */
+async function sortObjects(
   around: Around,
-  { removals }: UninstallSteps,
-  release: ReleaseKey,
+  { objects }: PlannedObjects,
+  release: string,
 ): Promise<{ readonly owned: readonly ObjectToDelete[]; readonly left: readonly Left[] }> {
-  const { snapshot } = around.forecastContext;
   const subject = subjectOf(around);
   const owned: ObjectToDelete[] = [];
   const left: Left[] = [];
-  for (const object of removals) {
-    const kind = findKind(snapshot, object);
-    const live = kind && (await findLive(snapshot, kind, object, release));
-    if (kind === undefined || live === undefined) continue;
-    const found = { object: nameOf(kind, live), why: `part of the release ${release.name}` };
-    const belonging = computeBelonging(live, release);
+  for (const { kind, object, belonging } of objects) {
+    const found = { object: nameOf(kind, object), why: `part of the release ${release}` };
     if (belonging === 'kept') left.push({ ...found, as: 'kept', why: 'helm.sh/resource-policy: keep' });
     else if (belonging === 'notOwned') left.push({ ...found, as: 'notOwned', why: NOT_OWNED });
-    if (belonging !== 'owned' || live.metadata.deletionTimestamp !== undefined) continue;
-    const refusal = await findRefusal(snapshot, subject, kind, keyOf(live));
+    if (belonging !== 'owned' || object.metadata.deletionTimestamp !== undefined) continue;
+    const refusal = await findRefusal(around.forecastContext.snapshot, subject, kind, keyOf(object));
     if (refusal === undefined) owned.push(found);
     else left.push({ ...found, as: 'forbidden', why: refusal });
   }
   return { owned, left };
-}
-
-function findKind({ served }: Snapshot, { apiVersion, kind }: ManifestObject): Kind | undefined {
-  const gv = parseApiVersion(apiVersion);
-  const same = served.filter((one) => one.group === gv?.group && one.kind === kind);
-  return same.find(({ version }) => version === gv?.version) ?? same[0];
-}
-
-async function findLive(
-  snapshot: Snapshot,
-  kind: Kind,
-  object: ManifestObject,
-  release: ReleaseKey,
-): Promise<KubeObject | undefined> {
-  const where = kind.namespaced ? { namespace: object.namespace || release.namespace } : {};
-  const all = await snapshot.list({ kind: metadataOf(kind) as Kind, ...where });
-  return all.find(({ metadata }) => metadata.name === object.name);
 }
 
 /** The objects in the record of a decision that is being carried out. */

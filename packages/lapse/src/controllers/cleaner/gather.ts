@@ -4,7 +4,7 @@
 import type { Discovery } from '@lapse/kube/client/discovery';
 import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Cleaner } from '#api/cleaner';
-import { type AuthorizedClient, tell } from './authorizedClient.ts';
+import { type AuthorizedClient, describeError } from '#authors/authorizedClient';
 import type { Context } from './context.ts';
 import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
 import { isDecisive, type Meaning, type Target } from './spec.ts';
@@ -40,7 +40,7 @@ export type Gathering =
       readonly kind: 'gathered';
       readonly key: string;
       /** Reads the objects that cannot be watched. */
-      complete(authorized: AuthorizedClient): Promise<Gathered>;
+      complete(client: AuthorizedClient): Promise<Gathered>;
     };
 
 export async function gather(
@@ -92,7 +92,7 @@ function describeUnsynced(
   const { resolved, view } = failing;
   const { group, resource } = resolved.kind;
   const what = group === '' ? resource : `${resource}.${group}`;
-  return { kind: 'unsynced', why: `${what} cannot be listed: ${tell(view.status.problem!.error)}` };
+  return { kind: 'unsynced', why: `${what} cannot be listed: ${describeError(view.status.problem!.error)}` };
 }
 
 const isForbidden = ({ status }: DynamicView): boolean => status.problem?.kind === 'forbidden';
@@ -137,10 +137,10 @@ function gatherFrom(
   return {
     kind: 'gathered',
     key,
-    async complete(authorized) {
+    async complete(client) {
       const found = [...cached];
       for (const one of unwatched) {
-        const read = await fromServer(authorized, one, context.options.bindSecretData);
+        const read = await fromServer(client, one, namespace, context.options.bindSecretData);
         if (read.kind === 'read') found.push(read.value);
         else {
           const forbidden = read.kind === 'forbidden' ? read.why : `${one.kind.kind} is not served`;

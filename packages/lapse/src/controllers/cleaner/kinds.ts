@@ -1,26 +1,15 @@
 // Resolves a reference to a kind. Kinds can be written in any common form (`service`, `Revision`, `pods`), always
-// within the given group. Also defines the kinds that no Cleaner may touch.
+// within the given group.
 
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { TargetReference } from '#api/cleaner';
+import { isDenied } from '#authors/deniedGroups';
 
 export type FoundKind =
   | { readonly kind: 'found'; readonly served: ServedKind }
   | { readonly kind: 'notServed' }
   /** Permanent: waiting does not help. */
   | { readonly kind: 'refused'; readonly why: string };
-
-/** Groups for authorization and admission, and Lapse's own: deleting their objects would bypass these mechanisms. */
-const DENIED_GROUPS = new Set([
-  'rbac.authorization.k8s.io',
-  'admissionregistration.k8s.io',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'cleaner.vtex.dev',
-  'lapse.dev',
-]);
-
-export const isDenied = (group: string): boolean => DENIED_GROUPS.has(group);
 
 type Test = (served: ServedKind, word: string) => boolean;
 

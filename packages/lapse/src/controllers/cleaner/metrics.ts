@@ -1,6 +1,7 @@
 // Metrics of the Cleaner controller. All series exist from the start.
 
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
+import type { ReleaseDeletion } from '#helm/uninstall';
 import type { ConditionResult, NextEvaluation } from './compute.ts';
 
 const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies ConditionResult['result'][];
@@ -10,11 +11,11 @@ const SCHEDULES = [
   'sleep limit',
   'not monotonic',
 ] as const satisfies NextEvaluation['why'][];
+/** Hooks are not counted: Lapse created them. */
 const COUNTED = ['target', 'release object', 'release record', 'cleaner'] as const;
 const DISCARDED = ['unauthenticated', 'impossible', 'outdated', 'author changed'] as const;
 export type DiscardedBecause = (typeof DISCARDED)[number];
-/** Hooks are not counted: Lapse created them. */
-export type DeletedWhat = (typeof COUNTED)[number] | 'hook';
+export type DeletedWhat = 'target' | 'cleaner' | ReleaseDeletion;
 
 export interface CleanerMetrics {
   evaluated(result: ConditionResult['result']): void;

@@ -2,19 +2,22 @@
 
 import { formatTime } from '@lapse/base/instant';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { Cleaner, type DeletionRecord } from '#api/cleaner';
-import type { AuthorizedClient } from './authorizedClient.ts';
-import { hasBegun } from './begun.ts';
+import type { Cleaner, DeletionRecord } from '#api/cleaner';
+import type { AuthorizedClient } from '#authors/authorizedClient';
+import { isPurgeBegun } from '#helm/readStorage';
+import type { UninstallProgress } from '#helm/uninstall';
 import type { Context, Done } from './context.ts';
-import { describeDecision } from './record.ts';
+import { describeDecision, kindOf } from './record.ts';
 import { memoKey } from './reporter.ts';
 import { type Report, writeStatus } from './status.ts';
 
-export class Progress {
+export class Progress implements UninstallProgress {
   readonly #ctx: ReconcileContext;
   readonly #context: Context;
   cleaner: Cleaner;
   record: DeletionRecord;
+  /** The client that the decision is carried out with. Until it is set, only the recorded progress is known. */
+  client: AuthorizedClient | undefined;
   /** The Cleaner changed or was deleted while progress was written. */
   lost = false;
 
@@ -23,12 +26,6 @@ export class Progress {
     this.#context = context;
     this.cleaner = cleaner;
     this.record = record;
-  }
-
-  /** Deleting a Cleaner also stops its deletions, as soon as the cache shows it. */
-  isWanted(): boolean {
-    const known = this.#ctx.cache.get(Cleaner, this.#ctx.key)?.metadata;
-    return known?.uid === this.cleaner.metadata.uid && known?.deletionTimestamp === undefined;
   }
 
   /** What this process has done for this decision. */
@@ -91,8 +88,29 @@ export class Progress {
     };
   }
 
-  /** Without a client only the recorded progress is known. */
-  async hasBegun(authorized: AuthorizedClient | undefined): Promise<boolean> {
-    return authorized === undefined ? this.record.startedAt !== undefined : hasBegun(this.record, authorized);
+  get hooks(): UninstallProgress['hooks'] {
+    return this.record.helm?.hooks ?? {};
+  }
+
+  noteHooks(hooks: UninstallProgress['hooks']): Promise<'go on' | 'stop'> {
+    return this.note({ ...this.record, helm: { ...this.record.helm!, hooks } });
+  }
+
+  /**
+   * Whether the decision has led to a deletion. The record notes the first one. A deletion just before a crash may not
+   * be noted, so a missing target or Helm record counts too.
+   */
+  async hasBegun(): Promise<boolean> {
+    const { client, record } = this;
+    if (record.startedAt !== undefined) return true;
+    if (client === undefined) return false;
+    const { namespace = '' } = this.#ctx.key;
+    for (const target of record.targets) {
+      const read = await client.getMetadata(kindOf(target), { namespace, name: target.name });
+      if (read.kind !== 'read') continue;
+      const { uid, deletionTimestamp } = read.value?.metadata ?? {};
+      if (uid !== target.uid || deletionTimestamp !== undefined) return true;
+    }
+    return record.helm !== undefined && isPurgeBegun(client, namespace, record.helm);
   }
 }

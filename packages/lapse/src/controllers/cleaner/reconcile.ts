@@ -9,9 +9,8 @@ import { TransportError } from '@lapse/kube/client/transport';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner } from '#api/cleaner';
+import { type AuthorizedClient, describeError } from '#authors/authorizedClient';
 import { act } from './act.ts';
-import type { Acting } from './actor.ts';
-import { tell } from './authorizedClient.ts';
 import {
   type ConditionResult,
   computeGate,
@@ -21,12 +20,12 @@ import {
   type NextEvaluation,
 } from './compute.ts';
 import type { Context } from './context.ts';
-import { authorizedClientOf, describeMissing, TOO_MANY } from './decide.ts';
-import { Deletion } from './deletion.ts';
+import { describeMissing, TOO_MANY } from './decide.ts';
 import { type Gathered, gather } from './gather.ts';
-import { needsToSee } from './needs.ts';
 import { waitOf } from './projection.ts';
 import { memoKey, periodOf, Reporter } from './reporter.ts';
+import { resume } from './resume.ts';
+import { needsToSee } from './rights.ts';
 import {
   bindingsOf,
   boundCount,
@@ -88,7 +87,11 @@ async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promis
     const isAnswer = error instanceof ApiError || error instanceof TransportError;
     if (!isAnswer || reporter.ctx.failures < QUIET_FAILURES) throw error;
     reporter.ctx.log.warn({ error: error.message }, 'cannot go on');
-    return reporter.unavailable('Unavailable', `the API server cannot be used: ${tell(error)}`, RETRY);
+    return reporter.unavailable(
+      'Unavailable',
+      `the API server cannot be used: ${describeError(error)}`,
+      RETRY,
+    );
   }
 }
 
@@ -97,7 +100,7 @@ function look(reporter: Reporter): Promise<Outcome> {
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     watchNothing(ctx, context);
-    return new Deletion(ctx, context, cleaner, record).resume();
+    return resume(ctx, context, cleaner, record);
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid')
@@ -120,7 +123,7 @@ function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
 
 async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
   const { ctx, context, cleaner } = reporter;
-  const actor = await context.actors.of(cleaner);
+  const actor = await context.actors.of(cleaner, ctx.signal);
   if (actor.kind === 'noActor') {
     watchNothing(ctx, context);
     return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
@@ -149,8 +152,8 @@ async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Ou
       return judge({
         reporter,
         meaning,
-        actor,
-        gathered: await gathered.complete(authorizedClientOf({ ctx, context, cleaner, actor })),
+        client: actor.client,
+        gathered: await gathered.complete(actor.client),
       });
     }
     default:
@@ -161,7 +164,7 @@ async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Ou
 interface Judging {
   readonly reporter: Reporter;
   readonly meaning: Meaning;
-  readonly actor: Acting;
+  readonly client: AuthorizedClient;
   readonly gathered: Gathered;
 }
 
@@ -183,10 +186,9 @@ async function judge(judging: Judging): Promise<Outcome> {
 }
 
 /** Returns why the actor may not read what the conditions need, or undefined. */
-function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | undefined> {
+function reviewRights({ reporter, client, gathered }: Judging): Promise<string | undefined> {
   const namespace = reporter.ctx.key.namespace ?? '';
-  const needs = gathered.resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
-  return reporter.context.actors.refusal(actor, needs, false);
+  return client.refusal(needsToSee(gathered.resolved, namespace), false);
 }
 
 /** The part of the status that shows targets. Read after every decision, so that it cannot delay or fail one. */
@@ -197,12 +199,13 @@ const show = async (judging: Judging): Promise<Shown> =>
  * Targets that conditions do not read. Objects that the actor may not read, or that cannot be read now, are not
  * shown.
  */
-async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
-  const { ctx, cleaner, context } = reporter;
-  const namespace = ctx.key.namespace ?? '';
+async function readOthers({ reporter, client, gathered }: Judging): Promise<Found[]> {
+  const namespace = reporter.ctx.key.namespace ?? '';
   const read = async (one: Resolved): Promise<Found[]> => {
-    if (!(await context.actors.maySee(actor, one.target, one.kind, namespace))) return [];
-    const found = await fromServer(authorizedClientOf({ ctx, context, cleaner, actor }), one, false);
+    const { name } = one.target.reference;
+    const key = { namespace, ...(name ? { name } : {}) };
+    if ((await client.refusalTo(name ? 'get' : 'list', one.kind, key)) !== undefined) return [];
+    const found = await fromServer(client, one, namespace, false);
     return found.kind === 'read' ? [found.value] : [];
   };
   const others = gathered.resolved.filter(({ target }) => !target.included);

@@ -3,7 +3,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describe, expect, test } from 'vitest';
 import type { DeletionRecord } from '#api/cleaner';
-import type { UninstallSteps } from '#helm/uninstall';
+import type { UninstallSteps } from '#helm/uninstallPlan';
 import { cleaner } from './cleaner.testkit.ts';
 import {
   buildRecord,

@@ -3,8 +3,8 @@
 import { formatTime, hours, type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/cleaner';
-import type { UninstallSteps } from '#helm/uninstall';
-import { isDenied } from './kinds.ts';
+import { isDenied } from '#authors/deniedGroups';
+import type { UninstallSteps } from '#helm/uninstallPlan';
 import type { Found } from './snapshot.ts';
 import type { Target } from './spec.ts';
 

@@ -2,21 +2,14 @@
 // directly from the API server for other targets and before a deletion.
 
 import { type Instant, isDue, minutes, plus } from '@lapse/base/instant';
-import { metadataOf } from '@lapse/kube/api/kind';
+import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
 import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import type { Cleaner } from '#api/cleaner';
-import {
-  type AuthorizedClient,
-  getMetadata,
-  getObject,
-  listObjects,
-  type Read,
-  selectorOf,
-} from './authorizedClient.ts';
+import { type AuthorizedClient, type Read, selectorOf } from '#authors/authorizedClient';
 import type { Context } from './context.ts';
 import { hasLabels, type Interest } from './interests.ts';
 import { findKind } from './kinds.ts';
@@ -182,21 +175,17 @@ const byName = (a: KubeObject, b: KubeObject): number =>
 
 /** The objects of a target on the API server. For targets that conditions do not read, the metadata only. */
 export async function fromServer(
-  authorized: AuthorizedClient,
+  client: AuthorizedClient,
   { target, kind }: Resolved,
+  namespace: string,
   bindSecretData: boolean,
 ): Promise<Read<Found>> {
   const { name, matchLabels = {} } = target.reference;
+  const most = target.included ? MOST_BOUND : MOST_LISTED;
+  const source = (target.included ? kind : metadataOf(kind)) as Kind;
   const read = name
-    ? asList(
-        await (target.included ? getObject(authorized, kind, name) : getMetadata(authorized, kind, name)),
-      )
-    : await listObjects(
-        authorized,
-        target.included ? kind : (metadataOf(kind) as ServedKind),
-        selectorOf(matchLabels),
-        target.included ? MOST_BOUND : MOST_LISTED,
-      );
+    ? asList(await client.get(source, { namespace, name }))
+    : await client.list(source, { namespace, labelSelector: selectorOf(matchLabels), most });
   if (read.kind !== 'read') return read;
   const { project } = projectionOf(kind, bindSecretData);
   const objects = target.included ? read.value.map((object) => project(object)) : read.value;

@@ -6,7 +6,7 @@ import { inUninstallOrder } from './order.ts';
 import { isOwnedBy, ownershipOf } from './ownership.ts';
 import { document, type ReleaseFixture, revision } from './release.testkit.ts';
 import type { Hook } from './release.ts';
-import { planUninstall } from './uninstall.ts';
+import { planUninstall } from './uninstallPlan.ts';
 
 const names = (manifest: string): string[] | string => {
   const parsed = parseManifest(manifest);

@@ -5,42 +5,41 @@ import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { RecordedRelease } from '#api/cleaner';
-import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
-import { type AuthorizedClient, listObjects, type Read } from './authorizedClient.ts';
+import type { AuthorizedClient, Read } from '#authors/authorizedClient';
+import type { ReleaseKey } from './ownership.ts';
+import { type Driver, readStored, type Stored, storageSelector } from './storage.ts';
 
 /** Limit of revisions in a record. Real releases have far fewer. */
 export const MOST_REVISIONS = 1000;
 
-export interface ReleaseKey {
-  readonly name: string;
-  readonly namespace: string;
-}
-
+export const DRIVERS: readonly Driver[] = ['secret', 'configmap'];
 export const STORAGE: Readonly<Record<Driver, Kind>> = { secret: Secret, configmap: ConfigMap };
+
+const listOptions = ({ namespace, name }: ReleaseKey) => ({
+  namespace,
+  labelSelector: storageSelector(name),
+  most: MOST_REVISIONS,
+});
 
 /** Helm's records of a release: in Secrets or, if no Secret exists, in ConfigMaps. */
 export async function readStorage(
-  authorized: AuthorizedClient,
-  release: string,
-  drivers: readonly Driver[] = ['secret', 'configmap'],
+  client: AuthorizedClient,
+  release: ReleaseKey,
+  drivers: readonly Driver[] = DRIVERS,
 ): Promise<Read<Stored[]>> {
   const refusals: string[] = [];
   for (const driver of drivers) {
-    const refusal = await authorized.refusalToList(STORAGE[driver]);
+    const kind = STORAGE[driver];
+    const refusal = await client.refusalTo('list', kind, { namespace: release.namespace });
     if (refusal !== undefined) {
       refusals.push(refusal);
       continue;
     }
-    const read = await listObjects<KubeObject>(
-      authorized,
-      STORAGE[driver],
-      storageSelector(release),
-      MOST_REVISIONS,
-    );
+    const read = await client.list<KubeObject>(kind, listOptions(release));
     if (read.kind === 'forbidden') refusals.push(read.why);
     if (read.kind === 'notServed') return read;
     const records = read.kind === 'read' ? read.value : [];
-    const found = records.flatMap((object) => readStored(object, driver, release) ?? []);
+    const found = records.flatMap((object) => readStored(object, driver, release.name) ?? []);
     if (found.length > 0) return { kind: 'read', value: found };
   }
   // If one of the two places cannot be read, a release that is not in the other is not known to be absent.
@@ -52,9 +51,22 @@ const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ??
 
 /** The records of a release that was decided about, read only from the place where they were. */
 export const readRecorded = (
-  authorized: AuthorizedClient,
+  client: AuthorizedClient,
+  namespace: string,
   record: RecordedRelease,
-): Promise<Read<Stored[]>> => readStorage(authorized, record.release, [driverOf(record)]);
+): Promise<Read<Stored[]>> => readStorage(client, { namespace, name: record.release }, [driverOf(record)]);
+
+/** Whether some of the recorded revisions are no longer stored. False if they cannot be read. */
+export async function isPurgeBegun(
+  client: AuthorizedClient,
+  namespace: string,
+  record: RecordedRelease,
+): Promise<boolean> {
+  const storage = await readRecorded(client, namespace, record);
+  if (storage.kind !== 'read') return false;
+  const uids = new Set(storage.value.map(({ uid }) => uid));
+  return record.storage.some(({ uid }) => !uids.has(uid));
+}
 
 /** The recorded revisions that are still stored (empty if none is left), or why the release must be kept. */
 export function compareWithRecord(storage: readonly Stored[], record: RecordedRelease): Stored[] | string {
@@ -76,21 +88,17 @@ export function compareWithRecord(storage: readonly Stored[], record: RecordedRe
  * deletion, so it lists metadata only. A possible revision is then read in full.
  */
 export async function findNewer(
-  authorized: AuthorizedClient,
+  client: AuthorizedClient,
+  namespace: string,
   record: RecordedRelease,
 ): Promise<Read<string | undefined>> {
   const kind = metadataOf(STORAGE[driverOf(record)]) as Kind;
-  const seen = await listObjects<KubeObject>(
-    authorized,
-    kind,
-    storageSelector(record.release),
-    MOST_REVISIONS,
-  );
+  const seen = await client.list<KubeObject>(kind, listOptions({ namespace, name: record.release }));
   if (seen.kind !== 'read') return seen;
   const uids = new Set(record.storage.map(({ uid }) => uid));
   if (seen.value.every(({ metadata }) => uids.has(metadata.uid ?? '')))
     return { kind: 'read', value: undefined };
-  const read = await readRecorded(authorized, record);
+  const read = await readRecorded(client, namespace, record);
   if (read.kind !== 'read') return read;
   const ours = compareWithRecord(read.value, record);
   if (typeof ours === 'string') return { kind: 'read', value: ours };

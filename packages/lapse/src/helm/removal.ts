@@ -7,12 +7,11 @@ import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { checkPathSegment } from '@lapse/kube/api/names';
 import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import type { Discovery } from '@lapse/kube/client/discovery';
-import type { RecordedRelease } from '#api/cleaner';
-import { asksToStay, type ManifestObject } from '#helm/manifest';
-import { isOwnedBy } from '#helm/ownership';
-import type { UninstallSteps } from '#helm/uninstall';
-import { type DeletingClient, deleteUnchanged, getMetadata } from './authorizedClient.ts';
-import { findNewer, type ReleaseKey } from './helmStorage.ts';
+import { asksToStay, type ManifestObject } from './manifest.ts';
+import { isOwnedBy, type ReleaseKey } from './ownership.ts';
+import { findNewer } from './readStorage.ts';
+import type { UninstallRequest } from './uninstall.ts';
+import type { UninstallSteps } from './uninstallPlan.ts';
 
 /** Why the uninstall stops. */
 export type Stop =
@@ -21,28 +20,6 @@ export type Stop =
   | { readonly kind: 'changed'; readonly why: string }
   /** The Cleaner is deleted or terminating, so nothing more may be deleted for it. */
   | { readonly kind: 'unwanted' };
-
-export interface RemovalOptions {
-  readonly authorized: DeletingClient;
-  readonly discovery: Discovery;
-  readonly record: RecordedRelease;
-  readonly now: Instant;
-  /** Whether the Cleaner still exists unchanged, as far as the cache shows. */
-  readonly isWanted: () => boolean;
-  /**
-   * Returns why the actor may not do this, or undefined. Sends a review only where requests do not impersonate the
-   * subject.
-   */
-  readonly refusalTo: (
-    verb: 'get' | 'patch' | 'delete',
-    kind: Kind,
-    key: ObjectKey,
-  ) => Promise<string | undefined>;
-  /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
-  readonly heldUntil: (uid: string) => Instant | undefined;
-  /** Called after a deletion. `stop`: the Cleaner changed or was deleted meanwhile, and must be evaluated again. */
-  readonly onDeleted: () => Promise<'go on' | 'stop'>;
-}
 
 /** How often an object that keeps changing is read again before the uninstall is retried later. */
 const ROUNDS = 5;
@@ -60,18 +37,14 @@ interface Removal {
   stop?: Stop;
 }
 
-export const stopped = ({ now }: Pick<RemovalOptions, 'now'>): Stop => ({
+export const stopped = ({ now }: Pick<UninstallRequest, 'now'>): Extract<Stop, { kind: 'waiting' }> => ({
   kind: 'waiting',
   until: now,
   why: 'changed while deleting',
 });
 
 /** Deletes the objects one after the other, in order. A problem with one does not stop the others. */
-export async function removeAll(
-  steps: UninstallSteps,
-  release: ReleaseKey,
-  options: RemovalOptions,
-): Promise<Removal> {
+export async function removeObjects(steps: UninstallSteps, request: UninstallRequest): Promise<Removal> {
   const removal: Removal = {
     gone: 0,
     kept: steps.kept.map(nameOf),
@@ -79,14 +52,14 @@ export async function removeAll(
     problems: [],
   };
   for (const object of steps.removals) {
-    const result = await remove(object, release, options);
+    const result = await remove(object, request);
     switch (result.kind) {
       case 'absent':
         removal.gone++;
         break;
       case 'removed':
         removal.gone++;
-        if ((await options.onDeleted()) === 'stop') return { ...removal, stop: stopped(options) };
+        if ((await request.progress.noteStart()) === 'stop') return { ...removal, stop: stopped(request) };
         break;
       case 'kept':
         removal.kept.push(nameOf(object));
@@ -128,43 +101,37 @@ const problem = (object: ManifestObject, why: string): Removed => ({
   why: `${nameOf(object)}: ${why}`,
 });
 
-async function remove(
-  object: ManifestObject,
-  release: ReleaseKey,
-  options: RemovalOptions,
-): Promise<Removed> {
-  const kind = await findKind(options.discovery, object);
+async function remove(object: ManifestObject, request: UninstallRequest): Promise<Removed> {
+  const { discovery, client, release } = request;
+  const kind = await findKind(discovery, object);
   // An object whose kind is not served or whose name is invalid does not exist. Helm itself would refuse the
   // uninstall.
   if (kind === 'unavailable') return problem(object, 'its API group is unavailable');
   if (kind === undefined || !canExist(object)) return ABSENT;
-  const authorized = authorizedClientFor(options.authorized, kind, object, release);
-  const { namespace } = authorized;
-  const key = { ...(namespace === '' ? {} : { namespace }), name: object.name };
-  const refusal = await options.refusalTo('delete', kind, key);
+  const namespace = kind.namespaced ? { namespace: object.namespace || release.namespace } : {};
+  const key = { ...namespace, name: object.name };
+  const refusal = await client.refusalTo('delete', kind, key);
   // Status must not disclose whether an object exists that the author may neither delete nor read.
-  if (refusal !== undefined && (await options.refusalTo('get', kind, key)) !== undefined)
+  if (refusal !== undefined && (await client.refusalTo('get', kind, key)) !== undefined)
     return left(object, refusal);
-  const where: Where = {
-    object,
-    kind,
-    authorized,
-    release,
-    options,
-    ...(refusal === undefined ? {} : { refusal }),
-  };
+  return removeAsRead({ object, kind, key, refusal }, request);
+}
+
+/** Reads the object and deletes it as it was read, again if it changed in between. */
+async function removeAsRead(where: Where, request: UninstallRequest): Promise<Removed> {
+  const { object, kind, key } = where;
   let refused: string | undefined;
   for (let round = 1; round <= ROUNDS; round++) {
-    const live = await getMetadata(authorized, kind, object.name);
+    const live = await request.client.getMetadata(kind, key);
     if (live.kind === 'notServed') return ABSENT;
     if (live.kind === 'forbidden') return left(object, live.why);
-    authorized.observe(kind, key, live.value);
+    request.deletes.observe(kind, key, live.value);
     if (live.value === undefined) return ABSENT;
-    const result = await removeLive(live.value, refused, where);
+    const result = await removeLive(live.value, refused, where, request);
     if (result !== 'conflict') return result;
     refused = live.value.metadata.resourceVersion;
   }
-  return { kind: 'waiting', until: plus(options.now, CONTENDED), why: 'contended' };
+  return { kind: 'waiting', until: plus(request.now, CONTENDED), why: 'contended' };
 }
 
 const canExist = ({ name, namespace }: ManifestObject): boolean =>
@@ -172,8 +139,11 @@ const canExist = ({ name, namespace }: ManifestObject): boolean =>
 
 export const NOT_OWNED = 'not owned by the release';
 
+/** `kept`: the chart sets the resource policy. */
+export type Belonging = 'owned' | 'kept' | 'notOwned';
+
 /** Whether a live object is deleted with the release, according to its own labels and annotations. */
-export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned' | 'kept' | 'notOwned' {
+export function computeBelonging(live: KubeObject, release: ReleaseKey): Belonging {
   if (asksToStay(live.metadata.annotations)) return 'kept';
   return isOwnedBy(live, release) ? 'owned' : 'notOwned';
 }
@@ -181,11 +151,9 @@ export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned'
 interface Where {
   readonly object: ManifestObject;
   readonly kind: Kind;
-  readonly authorized: DeletingClient;
-  readonly release: ReleaseKey;
-  readonly options: RemovalOptions;
+  readonly key: ObjectKey;
   /** Why the actor may not delete the object, if so. */
-  readonly refusal?: string;
+  readonly refusal: string | undefined;
 }
 
 /**
@@ -196,31 +164,23 @@ interface Where {
 async function removeLive(
   live: KubeObject,
   refused: string | undefined,
-  where: Where,
+  { object, kind, key, refusal }: Where,
+  { client, deletes, release, record }: UninstallRequest,
 ): Promise<Removed | 'conflict'> {
-  const { object, kind, authorized, release, options, refusal } = where;
   const { uid = '', deletionTimestamp, resourceVersion } = live.metadata;
   const belonging = computeBelonging(live, release);
   if (belonging === 'kept') return { kind: 'kept' };
   if (belonging === 'notOwned') return left(object, NOT_OWNED);
   if (deletionTimestamp !== undefined) return ABSENT;
   if (refusal !== undefined) return left(object, refusal);
-  const newer = await findNewer(options.authorized, options.record);
+  const newer = await findNewer(client, release.namespace, record);
   if (newer.kind === 'forbidden') return problem(object, newer.why);
   if (newer.kind === 'read' && newer.value !== undefined) return { kind: 'changed', why: newer.value };
-  const held = options.heldUntil(uid);
-  if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
-  if (!options.isWanted()) return { kind: 'unwanted' };
   // Rejected although nothing changed: the API server writes some objects itself before it deletes them in the
   // background.
   const version = resourceVersion === undefined || resourceVersion === refused ? {} : { resourceVersion };
-  const answer = await deleteUnchanged(
-    authorized,
-    kind,
-    { name: object.name, uid, ...version },
-    'release object',
-  );
-  switch (answer.kind) {
+  const deletion = await deletes.delete(kind, { ...key, uid, ...version }, 'release object');
+  switch (deletion.kind) {
     case 'deleted':
       return { kind: 'removed' };
     case 'gone':
@@ -228,11 +188,15 @@ async function removeLive(
     case 'changed':
       return 'conflict';
     case 'forbidden':
-      return left(object, answer.why);
+      return left(object, deletion.why);
     case 'refused':
-      return problem(object, answer.why);
+      return problem(object, deletion.why);
+    case 'held':
+      return { kind: 'waiting', until: deletion.until, why: 'budget' };
+    case 'unwanted':
+      return deletion;
     default:
-      return assertNever(answer);
+      return assertNever(deletion);
   }
 }
 
@@ -246,13 +210,4 @@ async function findKind(
   // A version may no longer be served while its objects exist in another version.
   const found = exact ?? (await discovery.find({ group: gv.group, kind: object.kind }));
   return found ?? ((await discovery.isUnavailable(gv.group)) ? 'unavailable' : undefined);
-}
-
-function authorizedClientFor(
-  authorized: DeletingClient,
-  kind: Kind,
-  object: ManifestObject,
-  release: ReleaseKey,
-): DeletingClient {
-  return { ...authorized, namespace: kind.namespaced ? object.namespace || release.namespace : '' };
 }
