@@ -1,20 +1,20 @@
 // Ends a request. One status write sets the Ready condition, the completion time and the result. A second write sets the
 // TTL annotation, because the status subresource drops metadata.
 
-import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, plus } from '@lapse/base/instant';
 import { setCondition } from '@lapse/kube/api/conditions';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Patched } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { READY, Reason } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
 import { HOLD, type SkewGuard } from '#deletion/skewGuard';
 import type { Failure } from './refusal.ts';
 import type { RequestRules } from './rules.ts';
-import { type Written, writeRequest } from './statusWrite.ts';
 import { hasEnded, readyOf } from './terminal.ts';
+import { writeRequest } from './writeRequest.ts';
 
 export interface Ending {
   readonly ready: boolean;
@@ -87,14 +87,13 @@ export async function finishRequest<T extends RequestObject>(
       announce(ctx, request, ending);
       onEnd?.(ending);
     }
-    return outcomeOfWrite(written, (ended) =>
-      rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(ctx, rules, ended),
-    );
+    if ('outcome' in written) return written.outcome;
+    return rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(ctx, rules, written.object);
   };
   // In mode annotation, the annotation is written before the end: if an ended request lacks it, a user removed it.
-  if (rules.ttl.mode === 'annotation')
-    return outcomeOfWrite(await writeTTLAnnotation(ctx, rules, request, hasEnded), writeEnd);
-  return writeEnd(request);
+  if (rules.ttl.mode !== 'annotation') return writeEnd(request);
+  const annotated = await writeTTLAnnotation(ctx, rules, request, hasEnded);
+  return 'outcome' in annotated ? annotated.outcome : writeEnd(annotated.object);
 }
 
 function announce(ctx: ReconcileContext, request: RequestObject, { ready, reason, message }: Ending): void {
@@ -112,7 +111,8 @@ export async function setTTLAnnotation<T extends RequestObject>(
   rules: RequestRules<T>,
   request: T,
 ): Promise<Outcome> {
-  return outcomeOfWrite(await writeTTLAnnotation(ctx, rules, request), () => settled());
+  const written = await writeTTLAnnotation(ctx, rules, request);
+  return 'outcome' in written ? written.outcome : settled();
 }
 
 const writeTTLAnnotation = <T extends RequestObject>(
@@ -120,7 +120,7 @@ const writeTTLAnnotation = <T extends RequestObject>(
   rules: RequestRules<T>,
   request: T,
   skip: (current: T) => boolean = () => false,
-): Promise<Written<T>> =>
+): Promise<Patched<T>> =>
   writeRequest(ctx, rules, request, {
     patch: (current) =>
       current.metadata.annotations?.[rules.annotationKey] !== undefined || skip(current)
@@ -150,22 +150,5 @@ export async function markInvalidTtl<T extends RequestObject>(
       return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, ctx.now) };
     },
   });
-  return outcomeOfWrite(written, () => settled());
-}
-
-function outcomeOfWrite<T extends RequestObject>(
-  written: Written<T>,
-  then: (request: T) => Promise<Outcome> | Outcome,
-): Promise<Outcome> | Outcome {
-  switch (written.kind) {
-    case 'written':
-    case 'unneeded':
-      return then(written.request);
-    case 'gone':
-      return settled();
-    case 'not':
-      return written.outcome;
-    default:
-      return assertNever(written);
-  }
+  return 'outcome' in written ? written.outcome : settled();
 }

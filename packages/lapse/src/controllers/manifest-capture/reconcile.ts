@@ -4,6 +4,7 @@
 import { type Instant, millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import { type Outcome, settled } from '@lapse/runtime/outcome';
+import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
@@ -160,20 +161,15 @@ async function patchCheckpoint(
   const { name, uid } = checkpoint.metadata;
   const status = buildCheckpointEnd(chunks, ending, afterwards(work).now);
   try {
-    const answer = await ctx.client.patch(
-      ManifestCheckpoint,
-      keyOf(checkpoint),
-      { type: 'merge', patch: { status } },
-      { subresource: 'status', ifUid: uid! },
-    );
-    if (answer.kind === 'patched') return undefined;
-    if (answer.kind === 'invalid')
+    const patched = await patchStatus(ctx, ManifestCheckpoint, checkpoint, status);
+    if (!('outcome' in patched)) return undefined;
+    if (patched.kind === 'refused')
       return failure(
         Reason.Failed,
-        `the status of ManifestCheckpoint ${name} was refused: ${answer.error.message}`,
+        `the status of ManifestCheckpoint ${name} was refused: ${patched.error.message}`,
       );
     const live = await options.direct.get(ctx, ManifestCheckpoint, keyOf(checkpoint));
-    if (live?.metadata.uid === uid) throw answer.error;
+    if (patched.kind === 'changed' && live?.metadata.uid === uid) throw patched.error;
     return interrupted(`ManifestCheckpoint ${name} was deleted while it was written`);
   } catch (error) {
     return refusal(error, `writing the status of ManifestCheckpoint ${name}`);

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import type { ObjectKeeper } from '#api/objectKeeper';
 import { computePlan, computeRule, type Followed, startsCounting } from './compute.ts';
 import { Definitions } from './definitions.ts';
-import { computeStatusPatch } from './status.ts';
 
 const START = instant(Date.parse('2026-03-01T10:00:00Z'));
 const at = (millis: number): Instant => instant(START + millis);
@@ -169,16 +168,16 @@ test('a deadline beyond the supported range is shown as its last second', () => 
 });
 
 describe('status', () => {
-  test('is written only if it differs, and old conditions are removed', () => {
+  test('does not change with time alone, and old conditions are removed', () => {
     const made = plan(keeper(TIMED), lost, at(0));
     if (made.kind !== 'keep') throw new Error('kept');
     const written = keeper(TIMED, made.status);
-    expect(computeStatusPatch(written, made.status)).toBeUndefined();
-    const later = plan(written, lost, at(60_000));
-    expect(later.kind === 'keep' && computeStatusPatch(written, later.status)).toBeUndefined();
+    expect(plan(written, lost, at(60_000))).toMatchObject({ kind: 'keep', status: made.status });
     const back = plan(written, exists, at(60_000));
-    expect(back.kind === 'keep' && computeStatusPatch(written, back.status)).toMatchObject({
-      status: { lostAt: null },
+    expect(back.kind === 'keep' && back.status).toEqual({
+      phase: 'Tracking',
+      message: 'the followed object exists',
+      conditions: [expect.objectContaining({ type: 'Active', status: 'True' })],
     });
   });
 });

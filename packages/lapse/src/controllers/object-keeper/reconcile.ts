@@ -3,8 +3,8 @@
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
 import { equal, type Json } from '@lapse/kube/api/json';
-import { keyOf } from '@lapse/kube/api/kind';
-import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { outcomeOf } from '#deletion/deletion';
@@ -12,7 +12,6 @@ import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
 import type { SkewGuard } from '#deletion/skewGuard';
 import { computePlan, computeRule, startsCounting } from './compute.ts';
 import { type LookupOptions, lookup } from './lookup.ts';
-import { computeStatusPatch } from './status.ts';
 
 export interface KeeperOptions extends LookupOptions {
   readonly deletes: GuardedDeletes;
@@ -35,11 +34,12 @@ export async function reconcileKeeper(ctx: ReconcileContext, options: KeeperOpti
       return deleteKeeper(ctx, keeper, plan.since, options.deletes);
     case 'wait':
       return waitUntil(plan.until, 'held: clock');
-    case 'keep':
-      return (
-        (await patchStatus(ctx, keeper, plan.status)) ??
-        (plan.until === undefined ? settled() : waitUntil(plan.until, 'keeper'))
-      );
+    case 'keep': {
+      const { status, until } = plan;
+      const patched = await patchStatus(ctx, ObjectKeeper, keeper, { ...status, lostAt: status.lostAt });
+      if ('outcome' in patched) return patched.outcome;
+      return until === undefined ? settled() : waitUntil(until, 'keeper');
+    }
     default:
       return assertNever(plan);
   }
@@ -59,33 +59,4 @@ async function deleteKeeper(
       : { kind: 'keep', verdict: 'changed' };
   const deletion = await deletes.delete(ctx, { kind: ObjectKeeper, object: keeper, since, decide });
   return outcomeOf(deletion, () => again('the keeper changed'));
-}
-
-/** The outcome if the status could not be written; undefined if the status is up to date. */
-async function patchStatus(
-  ctx: ReconcileContext,
-  keeper: ObjectKeeper,
-  wanted: NonNullable<ObjectKeeper['status']>,
-): Promise<Outcome | undefined> {
-  const patch = computeStatusPatch(keeper, wanted);
-  if (patch === undefined) return undefined;
-  const { resourceVersion: ifVersion, uid: ifUid } = keeper.metadata;
-  const answer = await ctx.client.patch(
-    ObjectKeeper,
-    keyOf(keeper),
-    { type: 'merge', patch },
-    { subresource: 'status', ifVersion: ifVersion!, ifUid: ifUid! },
-  );
-  switch (answer.kind) {
-    case 'patched':
-      return undefined;
-    case 'missing':
-      return settled();
-    case 'conflict':
-      return again('the keeper changed');
-    case 'invalid':
-      return failed(answer.error);
-    default:
-      return assertNever(answer);
-  }
 }

@@ -1,13 +1,11 @@
 // The reconcile of one pool: reads everything, computes the status, writes it once if it changed, and returns when
 // the next grace period ends.
 
-import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
 import { isDue, millis } from '@lapse/base/instant';
-import { keyOf } from '@lapse/kube/api/kind';
 import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
-import { ApiError } from '@lapse/kube/api/status';
 import { again, type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import { type Patched, patchStatus } from '@lapse/runtime/patchStatus';
 import type { KindReader, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/replicatedStoragePool';
@@ -48,8 +46,8 @@ export async function reconcile(ctx: ReconcileContext, options: ReconcileOptions
   const found = getRSP(ctx);
   if (found === undefined) return settled();
   const migrated = await patchRSPStatus(ctx, found, applyLegacyFieldsCleared(statusOf(found)));
-  if (migrated.kind === 'stopped') return migrated.outcome;
-  const { rsp } = migrated;
+  if ('outcome' in migrated) return migrated.outcome;
+  const rsp = migrated.object;
   const lvgs = getLVGsByRSP(ctx, rsp);
   const validation = validateRSPAndLVGs(rsp, lvgs);
   if (validation.kind === 'invalid') return report(ctx, rsp, validation, settled());
@@ -71,7 +69,7 @@ export async function reconcile(ctx: ReconcileContext, options: ReconcileOptions
     rsp,
     applyReadyCondTrue(listed, eligibleNodes.length, observed(ctx, rsp), agentHint(ctx, options)),
   );
-  return patched.kind === 'stopped' ? patched.outcome : outcome;
+  return 'outcome' in patched ? patched.outcome : outcome;
 }
 
 /** Without any agent Pod the agents probably run in another namespace, and `agentReady` of every node is false. */
@@ -89,7 +87,7 @@ async function report(
 ): Promise<Outcome> {
   const status = applyReadyCondFalse(statusOf(rsp), problem, observed(ctx, rsp));
   const patched = await patchRSPStatus(ctx, rsp, status);
-  return patched.kind === 'stopped' ? patched.outcome : outcome;
+  return 'outcome' in patched ? patched.outcome : outcome;
 }
 
 /** A local clock that is ahead must not remove nodes from a list. Listed nodes expire by the API server's time. */
@@ -159,10 +157,6 @@ function getAgentReadiness({ cache }: ReconcileContext, nodes: readonly Node[]):
   return readiness;
 }
 
-type Patched =
-  | { readonly kind: 'patched'; readonly rsp: ReplicatedStoragePool }
-  | { readonly kind: 'stopped'; readonly outcome: Outcome };
-
 /** The status fields that this controller owns. Other writers own the rest. */
 export const OUR_FIELDS = [
   'conditions',
@@ -173,42 +167,15 @@ export const OUR_FIELDS = [
   'reason',
 ] as const;
 
-/** Writes the fields that differ, if any, with the resourceVersion that was read. */
+/** A refused status is not retried: the next one is computed from the same objects. */
 async function patchRSPStatus(
   ctx: ReconcileContext,
   rsp: ReplicatedStoragePool,
   next: ReplicatedStoragePoolStatus,
-): Promise<Patched> {
-  const before = statusOf(rsp);
-  const changed = OUR_FIELDS.filter((field) => before[field] !== next[field]);
-  if (changed.length === 0) return { kind: 'patched', rsp };
-  const status = Object.fromEntries(changed.map((field) => [field, next[field] ?? null]));
-  const { uid, resourceVersion } = rsp.metadata;
-  const answer = await ctx.client
-    .patch(
-      ReplicatedStoragePool,
-      keyOf(rsp),
-      { type: 'merge', patch: { status } },
-      { subresource: 'status', ifVersion: resourceVersion!, ifUid: uid! },
-    )
-    .catch(tooLarge);
-  switch (answer.kind) {
-    case 'patched':
-      return { kind: 'patched', rsp: answer.object };
-    case 'missing':
-      return { kind: 'stopped', outcome: settled() };
-    case 'conflict':
-      return { kind: 'stopped', outcome: again('the pool has changed since it was read') };
-    case 'invalid':
-      return { kind: 'stopped', outcome: terminal('StatusRefused', answer.error.message) };
-    default:
-      return assertNever(answer);
-  }
-}
-
-/** A status above the limits of the API server (413) or etcd (1.5 MiB) is not retried. */
-function tooLarge(error: unknown): { readonly kind: 'invalid'; readonly error: ApiError } {
-  if (error instanceof ApiError && (error.code === 413 || error.message.includes('request is too large')))
-    return { kind: 'invalid', error };
-  throw error;
+): Promise<Patched<ReplicatedStoragePool>> {
+  const fields = Object.fromEntries(OUR_FIELDS.map((field) => [field, next[field]]));
+  const patched = await patchStatus(ctx, ReplicatedStoragePool, rsp, fields);
+  return patched.kind === 'refused'
+    ? { ...patched, outcome: terminal('StatusRefused', patched.error.message) }
+    : patched;
 }

@@ -3,10 +3,10 @@
 // when all other steps are known to be accepted.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { keyOf } from '@lapse/kube/api/kind';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { again, type Outcome } from '@lapse/runtime/outcome';
+import { patchObject } from '@lapse/runtime/patchStatus';
 import { ANNOTATION_DETACH_PV_NAME } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { outcomeOf } from '#deletion/deletion';
@@ -22,15 +22,7 @@ import { reviewAuthor } from './author.ts';
 import { claimText } from './compute.ts';
 import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
 import { getUsers } from './pods.ts';
-import {
-  premiseOf,
-  readVolume,
-  recordStep,
-  type Work,
-  waitForEvent,
-  waitForKeeper,
-  wouldCapture,
-} from './work.ts';
+import { readVolume, recordStep, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
 
 export async function reconcileDetach(work: Work): Promise<Outcome> {
   const { ctx, options } = work;
@@ -72,8 +64,8 @@ async function release(work: Work, claim: PersistentVolumeClaim, volume: Persist
   try {
     // After the claim is deleted, only this record refers to the volume.
     const remembered = await recordStep(work, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
-    if ('not' in remembered) return remembered.not;
-    const next = { ...work, request: remembered.request };
+    if ('outcome' in remembered) return remembered.outcome;
+    const next = { ...work, request: remembered.object };
     return await anchored(next, (owner) =>
       mark(next, { volume, owner, dryRun: true }, () => deleteClaim(next, claim, volume)),
     );
@@ -133,19 +125,15 @@ async function mark(
   const doing = `marking PersistentVolume ${volume.metadata.name}`;
   const patch = computeMark(volume, owner, options.policy.clearClaimRef);
   if (isFailure(patch)) return end(work, patch);
-  if (patch !== undefined) {
-    try {
-      const answer = await ctx.client.patch(
-        PersistentVolume,
-        keyOf(volume),
-        { type: 'merge', patch },
-        { ...premiseOf(volume), ...(dryRun === undefined ? {} : { dryRun }) },
-      );
-      if (answer.kind === 'invalid') return await end(work, failureOf(answer.error, doing));
-      if (answer.kind !== 'patched') return again('the volume changed');
-    } catch (error) {
-      return end(work, failureOf(error, doing));
-    }
+  try {
+    const marked = await patchObject(ctx, PersistentVolume, volume, {
+      patch,
+      ...(dryRun === undefined ? {} : { dryRun }),
+    });
+    if (marked.kind === 'refused') return await end(work, failureOf(marked.error, doing));
+    if ('outcome' in marked) return again('the volume changed');
+  } catch (error) {
+    return end(work, failureOf(error, doing));
   }
   return then();
 }

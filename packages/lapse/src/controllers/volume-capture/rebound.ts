@@ -2,13 +2,12 @@
 // it is deleted.
 
 import { plus, seconds } from '@lapse/base/instant';
-import { keyOf } from '@lapse/kube/api/kind';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
-import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { computeRebound, detachKeeper } from './computeDetach.ts';
-import { premiseOf } from './work.ts';
 
 /**
  * OwnerReferencesPermissionEnforcement requires it where owner references change. This controller deletes no
@@ -45,16 +44,9 @@ async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
   if (claim === undefined) return settled();
   const patch = computeRebound(volume, claim);
   if (patch === undefined) return waitUntil(plus(ctx.now, BINDING), 'claim');
-  const answer = await ctx.client.patch(
-    PersistentVolume,
-    keyOf(volume),
-    { type: 'merge', patch },
-    premiseOf(volume),
-  );
-  if (answer.kind === 'invalid') return failed(answer.error);
-  if (answer.kind === 'conflict') return again('the volume changed');
+  const patched = await patchObject(ctx, PersistentVolume, volume, { patch });
+  if ('outcome' in patched) return patched.outcome;
   const note = `bound to claim ${namespace}/${name} again: ObjectKeeper ${keeper.name} does not own it any more`;
-  if (answer.kind === 'patched')
-    ctx.event(volume, { type: 'Normal', reason: 'BoundAgain', action: 'Release', note });
+  ctx.event(volume, { type: 'Normal', reason: 'BoundAgain', action: 'Release', note });
   return settled();
 }

@@ -177,7 +177,7 @@ async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise
   if (computeProgress(content, claimText(work.claim)).kind !== 'waiting') return content;
   try {
     const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
-    return 'not' in recorded ? recorded.not : content;
+    return 'outcome' in recorded ? recorded.outcome : content;
   } catch (error) {
     return failureOf(error, `recording VolumeSnapshotContent ${name}`);
   }
@@ -195,9 +195,9 @@ async function createContent(work: Work, content: VolumeSnapshotContent): Promis
     // Stays set when the record or the create throws: this process may then repeat it.
     options.unanswered.set(key, request.metadata.uid!);
     const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
-    if ('not' in recorded) {
+    if ('outcome' in recorded) {
       options.unanswered.delete(key);
-      return recorded.not;
+      return recorded.outcome;
     }
     const answer = await ctx.client.create(VolumeSnapshotContent, content);
     options.unanswered.delete(key);

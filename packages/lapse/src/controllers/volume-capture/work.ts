@@ -1,12 +1,11 @@
 // The arguments that the steps of one reconcile share, and the ways in which they wait.
 
-import { assertNever } from '@lapse/base/assertNever';
 import { minutes, plus, seconds } from '@lapse/base/instant';
-import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { PersistentVolume } from '@lapse/kube/api/kinds/volumes';
 import { checkPathSegment } from '@lapse/kube/api/names';
-import type { KubeObject } from '@lapse/kube/api/object';
-import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Patched, patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import type { Read } from '#requests/direct';
@@ -27,38 +26,15 @@ export interface Work {
 }
 
 /** Writes an annotation into the request before the step that it records. */
-export async function recordStep(
+export function recordStep(
   { ctx, request }: Work,
   annotation: string,
   value: string,
-): Promise<{ request: VolumeCaptureRequest } | { not: Outcome }> {
-  if (request.metadata.annotations?.[annotation] === value) return { request };
-  const patch = { metadata: { annotations: { [annotation]: value } } };
-  const answer = await ctx.client.patch(
-    VolumeCaptureRequest,
-    keyOf(request),
-    { type: 'merge', patch },
-    premiseOf(request),
-  );
-  switch (answer.kind) {
-    case 'patched':
-      return { request: answer.object };
-    case 'missing':
-      return { not: settled() };
-    case 'conflict':
-      return { not: again('the request changed') };
-    case 'invalid':
-      return { not: failed(answer.error) };
-    default:
-      return assertNever(answer);
-  }
+): Promise<Patched<VolumeCaptureRequest>> {
+  const isRecorded = request.metadata.annotations?.[annotation] === value;
+  const patch = isRecorded ? undefined : { metadata: { annotations: { [annotation]: value } } };
+  return patchObject(ctx, VolumeCaptureRequest, request, { patch });
 }
-
-/** Preconditions: the same object, unchanged. */
-export const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
-  ifVersion: metadata.resourceVersion!,
-  ifUid: metadata.uid!,
-});
 
 /** The volume name in a claim is not validated by the API server. An invalid name refers to no volume. */
 export const readVolume = async (read: Read, name: string): Promise<PersistentVolume | undefined> =>

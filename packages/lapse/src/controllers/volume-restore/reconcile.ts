@@ -3,14 +3,15 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import { instant, minutes, plus, seconds } from '@lapse/base/instant';
-import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
-import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
@@ -111,18 +112,11 @@ async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome |
   const { apiVersion, kind, name, uid } = owner;
   const text = [apiVersion, kind, name, uid].join('|');
   if (request.metadata.annotations?.[ANNOTATION_KEEPER_REF] === text) return undefined;
-  const { resourceVersion: ifVersion, uid: ifUid } = request.metadata;
   const patch = { metadata: { annotations: { [ANNOTATION_KEEPER_REF]: text } } };
   try {
-    const answer = await ctx.client.patch(
-      VolumeRestoreRequest,
-      keyOf(request),
-      { type: 'merge', patch },
-      { ifVersion: ifVersion!, ifUid: ifUid! },
-    );
-    if (answer.kind === 'invalid') return failed(answer.error);
+    const patched = await patchObject(ctx, VolumeRestoreRequest, request, { patch });
     // The change itself triggers the next reconcile.
-    return answer.kind === 'conflict' ? again('the request changed') : settled();
+    return 'outcome' in patched ? patched.outcome : settled();
   } catch (error) {
     return end(work, failureOf(error, 'naming the keeper'));
   }
