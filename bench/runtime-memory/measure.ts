@@ -14,7 +14,7 @@ import { Interner } from '@lapse/runtime/interner';
 import type { Source } from '@lapse/runtime/source';
 import { Cleaner } from 'lapse/api/cleaner';
 import { cleanerProjection } from 'lapse/controllers/cleaner/projection';
-import { jobs } from 'lapse/deletion/finish/job';
+import { jobs } from 'lapse/expiry/job';
 import { storedCleaner } from '../cleaner/waitingCleaner.ts';
 import { job } from './job.ts';
 

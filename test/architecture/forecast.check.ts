@@ -100,7 +100,7 @@ describe('no second implementation', () => {
     ["import { type Instant, plus } from '@lapse/base/instant';", 1],
     ["import {\n  isDue,\n  seconds,\n} from '@lapse/base/instant';", 2],
     ["import { parseGoDuration } from '@lapse/base/goDuration';", 1],
-    ["import { computeExpiry } from 'lapse/deletion/expiry';", 1],
+    ["import { computeExpiry } from 'lapse/expiry/expiry';", 1],
     ["import type { Instant } from '@lapse/base/instant';", 0],
     ["import { formatTime, type Millis } from '@lapse/base/instant';", 0],
   ])('the rule detects: %s', (text, count) => {

@@ -23,10 +23,10 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Files that contain decisions. */
 const DECISIONS = [
   'packages/lapse/src/authors/authorAdmission.ts',
-  'packages/lapse/src/deletion/expiry.ts',
+  'packages/lapse/src/expiry/expiry.ts',
   'packages/lapse/src/authors/authorSeal.ts',
   'packages/lapse/src/controllers/ttl-after-finished/compute.ts',
-  'packages/lapse/src/deletion/finish/podFinish.ts',
+  'packages/lapse/src/expiry/podFinish.ts',
   'packages/lapse/src/controllers/ttl-policy/combine.ts',
   'packages/lapse/src/controllers/ttl-policy/compute.ts',
   'packages/lapse/src/controllers/ttl-policy/ownTtl.ts',

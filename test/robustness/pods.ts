@@ -3,7 +3,7 @@
 
 import { formatTime, type Instant, millis, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
-import { POD_TTL_ANNOTATION } from 'lapse/deletion/finish/pod';
+import { POD_TTL_ANNOTATION } from 'lapse/expiry/pod';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import type { Subject } from './subject.ts';
 

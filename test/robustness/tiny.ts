@@ -10,8 +10,8 @@ import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome'
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Composition, Process } from '@lapse/simulation/process';
 import { type Deletion, outcomeOf } from 'lapse/deletion/deletion';
-import { deletionMetrics } from 'lapse/deletion/deletionMetrics';
 import { type Decision, GuardedDeletes } from 'lapse/deletion/guardedDelete';
+import { deletionMetrics } from 'lapse/deletion/metrics';
 import { createSkewGuard } from 'lapse/deletion/skewGuard';
 import type { Subject } from './subject.ts';
 

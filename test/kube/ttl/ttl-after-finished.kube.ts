@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
-import { POD_TTL_ANNOTATION as TTL } from 'lapse/deletion/finish/pod';
+import { POD_TTL_ANNOTATION as TTL } from 'lapse/expiry/pod';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { type Bed, startBed } from '../bed/bed.ts';

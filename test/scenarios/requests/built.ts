@@ -12,8 +12,8 @@ import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import type { Services } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
 import type { CaptureOptions } from 'lapse/controllers/volume-capture/policy';
-import { deletionMetrics } from 'lapse/deletion/deletionMetrics';
 import { GuardedDeletes } from 'lapse/deletion/guardedDelete';
+import { deletionMetrics } from 'lapse/deletion/metrics';
 import { trustedTime } from 'lapse/deletion/skewGuard';
 import { directReader } from 'lapse/requests/direct';
 

@@ -9,7 +9,7 @@ import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Source } from '@lapse/runtime/source';
-import type { NotApplicable } from '#deletion/expiry';
+import type { NotApplicable } from '#expiry/expiry';
 
 export interface ObjectName {
   readonly apiVersion: string;

@@ -32,7 +32,7 @@ export interface Budget {
 
 /**
  * `go` only if every budget allows the deletion; a budget that would allow it is not charged when another one makes it
- * wait. ReconcileContext the narrowest budget first: an object that has to wait for it takes no slot in the shared budgets.
+ * wait. Pass the narrowest budget first: an object that has to wait for it takes no slot in the shared budgets.
  */
 export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, now: Instant): Claim {
   const agreed: Budget[] = [];

@@ -24,8 +24,8 @@ import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ConfigMap, configMap } from '@lapse/runtime/world.testkit';
 import { type BudgetOptions, createBudget } from './budget.ts';
 import { type Deletion, outcomeOf } from './deletion.ts';
-import { deletionMetrics } from './deletionMetrics.ts';
 import { type Decision, GuardedDeletes } from './guardedDelete.ts';
+import { deletionMetrics } from './metrics.ts';
 import { createSkewGuard, type SkewGuard, trustedTime } from './skewGuard.ts';
 
 type Instead = HttpResponse | 'hang' | 'lose' | undefined;

@@ -6,7 +6,7 @@ import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { RegardingObject } from '@lapse/runtime/events/types';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { DeletionMetrics } from './deletionMetrics.ts';
+import type { DeletionMetrics } from './metrics.ts';
 import { idOf, OwnDeletions, type SentDelete, type TookEffect } from './ownDeletions.ts';
 
 export interface Deleted<Reason = unknown> extends SentDelete<Reason> {
@@ -30,7 +30,7 @@ export interface DeletionCounterOptions<Reason> {
 }
 
 /** Undefined on a standby, which emits no Events. */
-type MaybePass = ReconcileContext | undefined;
+type MaybeContext = ReconcileContext | undefined;
 
 export class DeletionCounter<Reason = unknown> {
   readonly own: OwnDeletions<Reason>;
@@ -45,16 +45,16 @@ export class DeletionCounter<Reason = unknown> {
    * The API server accepted the DELETE. `isThere`: whether the object still exists; without it, the object is not tracked
    * while it is terminating.
    */
-  accepted(ctx: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
+  accepted(ctx: MaybeContext, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
     const { uid = '' } = sent.object.metadata;
     if (this.own.accept(idOf(sent), uid)) return this.#count(ctx, { sent, outcome }, isThere);
     this.#options.metrics.terminating(uid, isThere);
-    return this.#lag(sent);
+    return this.lag(sent);
   }
 
   /** Resolves a DELETE without an answer, given the current object. Returns it if it took effect. */
   resolve(
-    ctx: MaybePass,
+    ctx: MaybeContext,
     id: string,
     seen: KubeObject | undefined,
     isThere?: () => boolean,
@@ -65,15 +65,15 @@ export class DeletionCounter<Reason = unknown> {
 
   /** Call it once per object and deadline. */
   wouldDelete(ctx: ReconcileContext, sent: SentDelete<Reason>): Millis {
-    const lag = this.#lag(sent);
+    const lag = this.lag(sent);
     this.#options.onDeleted?.({ ...sent, outcome: 'wouldDelete', lag });
-    emit(ctx, sent, 'WouldDelete', `would have been deleted, ${afterDeadline(lag)} (dry run)`);
+    emitEvent(ctx, sent, 'Normal', 'WouldDelete', `would have been deleted, ${afterDeadline(lag)} (dry run)`);
     return lag;
   }
 
-  #count(ctx: MaybePass, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
+  #count(ctx: MaybeContext, { sent, outcome }: TookEffect<Reason>, isThere?: () => boolean): Millis {
     const { metrics, onDeleted, describe, deletionEvents } = this.#options;
-    const lag = this.#lag(sent);
+    const lag = this.lag(sent);
     const deleted = { ...sent, outcome, lag };
     const { uid = '' } = sent.object.metadata;
     metrics.outcome(outcome);
@@ -83,18 +83,25 @@ export class DeletionCounter<Reason = unknown> {
     onDeleted?.(deleted);
     const because = describe?.(deleted) ?? `deleted ${afterDeadline(lag)}`;
     ctx?.log.debug({ because, lagMs: lag, outcome }, 'deleted');
-    if (deletionEvents === true) emit(ctx, sent, 'Deleted', because);
+    if (deletionEvents === true) emitEvent(ctx, sent, 'Normal', 'Deleted', because);
     return lag;
   }
 
-  /** By the clock that decisions use. */
-  #lag({ since }: SentDelete<Reason>): Millis {
+  /** From the deadline until now, by the clock that decisions use. */
+  lag({ since }: Pick<SentDelete, 'since'>): Millis {
     return millis(Math.max(0, minus(this.#options.guard.now(), since)));
   }
 }
 
-function emit(ctx: MaybePass, { kind, object }: SentDelete, reason: string, note: string): void {
-  ctx?.event(regarding(kind, object), { type: 'Normal', reason, action: 'Delete', note });
+/** An Event about a deletion. */
+export function emitEvent(
+  ctx: MaybeContext,
+  { kind, object }: Pick<SentDelete, 'kind' | 'object'>,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  note: string,
+): void {
+  ctx?.event(regarding(kind, object), { type, reason, action: 'Delete', note });
 }
 
 /** `3.0 s after its deadline`. */

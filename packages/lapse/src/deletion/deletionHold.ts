@@ -1,23 +1,14 @@
 // Holds deletions while the clocks are not trusted or a budget is exhausted.
 
-import { type Millis, plus, seconds } from '@lapse/base/instant';
-import type { Kind } from '@lapse/kube/api/kind';
+import { plus } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type Budget, claimAll } from './budget.ts';
-import type { Deletion, HeldBecause } from './deletion.ts';
-import { regarding } from './deletionCounter.ts';
-import { isDry, uidOf } from './deletionTarget.ts';
-import { type ClockState, describeClock, type SkewGuard } from './skewGuard.ts';
+import { type Deletion, type DeletionTarget, isDry, uidOf } from './deletion.ts';
+import { emitEvent } from './deletionCounter.ts';
+import { type ClockState, describeClock, HOLD, type SkewGuard } from './skewGuard.ts';
 
-interface HoldTarget {
-  readonly kind: Kind;
-  readonly object: KubeObject;
-  readonly dryRun?: boolean;
-  readonly budget?: Budget;
-}
-
-const HOLD: Millis = seconds(30);
+type HoldTarget = Pick<DeletionTarget<KubeObject, unknown>, 'kind' | 'object' | 'dryRun' | 'budget'>;
 
 export class DeletionHold {
   readonly #options: { readonly guard: SkewGuard; readonly budget?: Budget };
@@ -30,32 +21,26 @@ export class DeletionHold {
 
   /** Returns undefined if the object may be deleted now. Claims the budgets, unless it is a dry run. */
   async check(ctx: ReconcileContext, target: HoldTarget): Promise<Deletion | undefined> {
-    const clocks = await this.#options.guard.check();
-    if (clocks.kind !== 'good') return this.#hold(ctx, target, clocks);
-    this.#reported = 'good';
+    const { guard, budget } = this.#options;
+    const clocks = await guard.check();
+    // Reported once per hold and cause, on the first affected object. The metrics show how long the hold lasts.
+    if (this.#reported !== clocks.kind) this.#report(ctx, target, clocks);
+    if (clocks.kind !== 'good')
+      return {
+        kind: 'held',
+        until: plus(ctx.now, HOLD),
+        because: clocks.kind === 'unknown' ? 'clock unknown' : 'clock skew',
+      };
     if (isDry(ctx, target)) return undefined;
-    const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), ctx.now);
+    const claim = claimAll([target.budget, budget], uidOf(target.object), ctx.now);
     return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
   }
 
-  /** Reports once per hold and cause, on the first affected object. The metrics show how long the hold lasts. */
-  #hold(
-    ctx: ReconcileContext,
-    { kind, object }: HoldTarget,
-    clocks: Exclude<ClockState, { kind: 'good' }>,
-  ): Deletion {
-    const because: HeldBecause = clocks.kind === 'unknown' ? 'clock unknown' : 'clock skew';
-    if (this.#reported !== clocks.kind) {
-      this.#reported = clocks.kind;
-      const note = describeClock(clocks, this.#options.guard.maxSkew)!;
-      ctx.event(regarding(kind, object), {
-        type: 'Warning',
-        reason: 'DeletionHeld',
-        action: 'Delete',
-        note,
-      });
-      ctx.log.warn({ because: note }, 'deletions are held');
-    }
-    return { kind: 'held', until: plus(ctx.now, HOLD), because };
+  #report(ctx: ReconcileContext, target: HoldTarget, clocks: ClockState): void {
+    this.#reported = clocks.kind;
+    const note = describeClock(clocks, this.#options.guard.maxSkew);
+    if (note === undefined) return;
+    emitEvent(ctx, target, 'Warning', 'DeletionHeld', note);
+    ctx.log.warn({ because: note }, 'deletions are held');
   }
 }

@@ -10,8 +10,8 @@ import { Registry } from '@lapse/runtime/metrics/registry';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ConfigMap, configMap } from '@lapse/runtime/world.testkit';
 import { describe, expect, test } from 'vitest';
-import { deletionMetrics } from './deletionMetrics.ts';
 import { Expirer, type Observed } from './expirer.ts';
+import { deletionMetrics } from './metrics.ts';
 import { objectId } from './ownDeletions.ts';
 import { trustedTime } from './skewGuard.ts';
 

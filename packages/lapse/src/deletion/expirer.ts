@@ -1,10 +1,18 @@
-// The deletion engine of a controller. `expire` deletes an object at its deadline. `observe` compares what the cache shows
-// with the deletions of this process: it counts DELETEs without an answer once their result is seen, follows terminating
-// objects, and recognizes a competing controller. Both work on the same records.
+// The deletion engine of a controller: what happens when the deadline of an object has passed. Start reading here.
+//
+//   expire          deletes an object at its deadline
+//     guardedDelete.ts    holds, DELETE with uid and resourceVersion, after a 409 reads the object and decides again
+//     deletionHold.ts     no deletion while the clocks differ (skewGuard.ts) or a rate limit is reached (budget.ts)
+//     deletion.ts         the object to delete, the request and the possible results
+//   expireRecorded  one DELETE of a decision that was recorded before
+//   observe         compares what the cache shows with the deletions of this process (ownDeletions.ts): resolves DELETEs
+//                   without an answer, reports stuck finalizers, recognizes a competing controller (competing.ts)
+//
+// deletionCounter.ts counts, logs and reports every accepted deletion once, in metrics.ts.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { BoundedSet } from '@lapse/base/boundedSet';
-import { type Instant, seconds } from '@lapse/base/instant';
+import { type Instant, isDue, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
@@ -12,14 +20,11 @@ import type { DeleteResult } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type CompetingOptions, countCompetingDeletion } from './competing.ts';
-import type { Deletion } from './deletion.ts';
+import { type Deletion, type DeletionTarget, type RecordedTarget, sendRecorded, uidOf } from './deletion.ts';
 import { DeletionCounter, type DeletionCounterOptions, regarding } from './deletionCounter.ts';
-import { type DeletionTarget, type RecordedTarget, sendRecorded, uidOf } from './deletionTarget.ts';
 import { GuardedDeletes, type GuardedDeletesOptions } from './guardedDelete.ts';
-import { idOf, type OwnDeletions, type SentDelete } from './ownDeletions.ts';
+import { idOf, mayHaveActed, type OwnDeletions, type SentDelete } from './ownDeletions.ts';
 import type { SkewGuard } from './skewGuard.ts';
-import { computeTerminating } from './terminating.ts';
-import { mayHaveActed } from './unanswered.ts';
 
 export interface ExpirerOptions<Reason> extends GuardedDeletesOptions, DeletionCounterOptions<Reason> {
   readonly guard: SkewGuard;
@@ -144,7 +149,7 @@ export class Expirer<Reason> {
     const isOwn = this.#own.has(id, uid);
     if (!isOwn) this.#own.forget(id);
     if (object.metadata.deletionTimestamp === undefined)
-      return { kind: this.#isDeleting(id, uid) ? 'deleting' : 'alive' };
+      return { kind: this.#inFlight.has(uid) || this.#own.isAccepted(id, uid) ? 'deleting' : 'alive' };
     if (isOwn) return { kind: 'terminating', outcome: this.#followTerminating(ctx, seen.kind, object) };
     this.#countCompeting(ctx, seen);
     return { kind: 'terminating', outcome: settled() };
@@ -200,10 +205,6 @@ export class Expirer<Reason> {
     if (competing !== undefined && deadline !== undefined) countCompetingDeletion(ctx, competing, deadline);
   }
 
-  #isDeleting(id: string, uid: string): boolean {
-    return this.#inFlight.has(uid) || this.#own.isAccepted(id, uid);
-  }
-
   /** Checks for stuck finalizers. */
   #followTerminating(ctx: ReconcileContext, kind: Kind, object: KubeObject): Outcome {
     const state = computeTerminating(object, ctx.now);
@@ -212,4 +213,27 @@ export class Expirer<Reason> {
     this.reportOnce(ctx, kind, object, { because: 'stuck terminating', reason: 'StuckTerminating', note });
     return settled();
   }
+}
+
+/** How long an object may terminate before it is reported. */
+const STUCK_AFTER = minutes(10);
+
+export type Terminating =
+  | { readonly kind: 'wait'; readonly until: Instant }
+  | { readonly kind: 'stuck'; readonly note: string };
+
+/** Counts from the deletionTimestamp, which is the end of the grace period. */
+export function computeTerminating({ metadata }: KubeObject, now: Instant): Terminating {
+  const deletedAt = parseTime(metadata.deletionTimestamp ?? '');
+  const until = plus(Number.isFinite(deletedAt) ? deletedAt : now, STUCK_AFTER);
+  if (!isDue(until, now)) return { kind: 'wait', until };
+  const { finalizers = [] } = metadata;
+  const kept =
+    finalizers.length === 0
+      ? 'no finalizer in its metadata keeps it'
+      : `kept by the finalizer ${finalizers.join(', ')}`;
+  return {
+    kind: 'stuck',
+    note: `still terminating ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}`,
+  };
 }

@@ -5,7 +5,7 @@
 import { assertNever } from '@lapse/base/assertNever';
 import { BoundedSet } from '@lapse/base/boundedSet';
 import type { Clock } from '@lapse/base/clock';
-import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
+import { type Instant, isDue } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
@@ -13,16 +13,22 @@ import type { Client } from '@lapse/kube/client/client';
 import type { DeleteResult } from '@lapse/kube/client/delete';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Budget } from './budget.ts';
-import type { Deletion } from './deletion.ts';
-import { DeletionCounter, regarding } from './deletionCounter.ts';
+import {
+  type Deletion,
+  type DeletionTarget,
+  dryKey,
+  isDry,
+  presenceOf,
+  sendDelete,
+  uidOf,
+} from './deletion.ts';
+import { DeletionCounter, emitEvent } from './deletionCounter.ts';
 import { DeletionHold } from './deletionHold.ts';
-import type { DeletionMetrics } from './deletionMetrics.ts';
-import { type DeletionTarget, dryKey, isDry, presenceOf, sendDelete, uidOf } from './deletionTarget.ts';
-import { idOf, type SentDelete } from './ownDeletions.ts';
+import type { DeletionMetrics } from './metrics.ts';
+import { idOf, isCutOff, isUnanswered, mayHaveActed, type SentDelete } from './ownDeletions.ts';
 import type { SkewGuard } from './skewGuard.ts';
-import { isCutOff, isUnanswered, mayHaveActed } from './unanswered.ts';
 
-export type { Decision, DeletionTarget } from './deletionTarget.ts';
+export type { Decision, DeletionTarget } from './deletion.ts';
 
 export interface GuardedDeletesOptions {
   readonly clock: Clock;
@@ -46,13 +52,17 @@ const ROUNDS = 3;
 const CONTENDED_AFTER = 20;
 const MOST_REMEMBERED = 100_000;
 
-/** The input of the next round. */
-interface Next<T extends KubeObject, Reason> {
+/** The state of one attempt: the object as last read, and the decision about it. */
+interface Round<T extends KubeObject, V, Reason> {
   readonly kind: 'next';
+  readonly ctx: ReconcileContext;
+  readonly target: DeletionTarget<T, V, Reason>;
   readonly object: T;
   readonly since: Instant;
   readonly because: Reason;
 }
+/** The result, or the next round. */
+type Step<T extends KubeObject, V, Reason> = Deletion<V> | Round<T, V, Reason>;
 
 export class GuardedDeletes<Reason = unknown> {
   readonly #options: GuardedDeletesOptions;
@@ -67,10 +77,10 @@ export class GuardedDeletes<Reason = unknown> {
     this.#counter = counter ?? new DeletionCounter({ ...options, remembersAccepted: false });
   }
 
-  async delete<T extends KubeObject, Verdict>(
+  async delete<T extends KubeObject, V>(
     ctx: ReconcileContext,
-    target: DeletionTarget<T, Verdict, Reason>,
-  ): Promise<Deletion<Verdict>> {
+    target: DeletionTarget<T, V, Reason>,
+  ): Promise<Deletion<V>> {
     const { metrics, clock } = this.#options;
     const uid = uidOf(target.object);
     if (!isDry(ctx, target)) metrics.due(uid, clock.now());
@@ -103,28 +113,27 @@ export class GuardedDeletes<Reason = unknown> {
     target: DeletionTarget<T, V, Reason>,
   ): Promise<Deletion<V>> {
     if (isDry(ctx, target) && this.#dryRunReported.has(dryKey(target)))
-      return { kind: 'wouldDelete', lag: this.#lag(target.since) };
+      return { kind: 'wouldDelete', lag: this.#counter.lag(target) };
     const { object, since, because } = target;
-    let at: Next<T, Reason> = { kind: 'next', object, since, because: because as Reason };
-    if (this.#options.rereadFirst === true) {
-      const read = await this.#reread(ctx, target, at);
-      if (read.kind !== 'next') return read;
-      at = read;
-    }
-    for (let round = 1; round <= ROUNDS; round++) {
-      const result = await this.#round(ctx, target, at, round === ROUNDS);
-      if (result.kind !== 'next') return result;
-      at = result;
-    }
-    return { kind: 'contended' };
+    const first: Round<T, V, Reason> = {
+      kind: 'next',
+      ctx,
+      target,
+      object,
+      since,
+      because: because as Reason,
+    };
+    let step: Step<T, V, Reason> = this.#options.rereadFirst === true ? await this.#reread(first) : first;
+    for (let round = 1; round <= ROUNDS && step.kind === 'next'; round++)
+      step = await this.#round(step, round === ROUNDS);
+    return step.kind === 'next' ? { kind: 'contended' } : step;
   }
 
   async #round<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
-    last: boolean,
-  ): Promise<Deletion<V> | Next<T, Reason>> {
+    at: Round<T, V, Reason>,
+    isLast: boolean,
+  ): Promise<Step<T, V, Reason>> {
+    const { ctx, target } = at;
     // Checks the deadline again: the estimate of the API server's clock may be newer than `ctx.now`.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
@@ -132,36 +141,32 @@ export class GuardedDeletes<Reason = unknown> {
     try {
       answer = await sendDelete(ctx, target, at.object);
     } catch (error) {
-      if (mayHaveActed(error) && !isDry(ctx, target)) this.#counter.own.addUnanswered(sentOf(target, at));
-      if (isCutOff(error)) return this.#afterCutOff(ctx, target, at, error);
+      if (mayHaveActed(error) && !isDry(ctx, target)) this.#counter.own.addUnanswered(sentIn(at));
+      if (isCutOff(error)) return this.#afterCutOff(at, error);
       // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
-      if (last || !isUnanswered(error)) throw error;
+      if (isLast || !isUnanswered(error)) throw error;
       return at;
     }
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        return this.#accepted(ctx, target, at, answer.kind);
+        return this.#accepted(at, answer.kind);
       case 'gone':
-        return this.#vanished(ctx, target, at);
+        return this.#vanished(at);
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         this.#options.metrics.conflicts.inc();
-        if (this.#options.onConflict === 'leave') return { kind: 'contended' };
-        return this.#afterConflict(await this.#reread(ctx, target, at), at, answer.error);
+        return this.#options.onConflict === 'leave'
+          ? { kind: 'contended' }
+          : this.#afterConflict(at, answer.error);
       default:
         return assertNever(answer);
     }
   }
 
   /** The lease was lost during the DELETE. No second DELETE is sent; a GET shows whether the first one took effect. */
-  async #afterCutOff<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
-    error: unknown,
-  ): Promise<Deletion<V>> {
-    const found = await this.#reread(ctx, target, at).catch(() => undefined);
+  async #afterCutOff<T extends KubeObject, V>(at: Round<T, V, Reason>, error: unknown): Promise<Deletion<V>> {
+    const found = await this.#reread(at).catch(() => undefined);
     if (found === undefined || found.kind === 'next') throw error;
     return found;
   }
@@ -171,68 +176,54 @@ export class GuardedDeletes<Reason = unknown> {
    * server always answers 409 to a background deletion with a resourceVersion if the object only has finalizers of the
    * garbage collector.)
    */
-  #afterConflict<T extends KubeObject, V>(
-    found: Deletion<V> | Next<T, Reason>,
-    { object }: Next<T, Reason>,
+  async #afterConflict<T extends KubeObject, V>(
+    at: Round<T, V, Reason>,
     error: ApiError,
-  ): Deletion<V> | Next<T, Reason> {
+  ): Promise<Step<T, V, Reason>> {
+    const found = await this.#reread(at);
     if (found.kind !== 'next') return found;
-    const isSame = found.object.metadata.resourceVersion === object.metadata.resourceVersion;
+    const isSame = found.object.metadata.resourceVersion === at.object.metadata.resourceVersion;
     return isSame ? { kind: 'refused', error } : found;
   }
 
-  /** Reads the current object and decides again. `at`: the last known state. */
-  async #reread<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
-  ): Promise<Deletion<V> | Next<T, Reason>> {
+  /** Reads the current object and decides again. */
+  async #reread<T extends KubeObject, V>(at: Round<T, V, Reason>): Promise<Step<T, V, Reason>> {
+    const { ctx, target } = at;
     const { kind, client = ctx.client } = target;
     const { read } = this.#options;
     const key = keyOf(at.object);
     const live = await (read === undefined ? client.get(kind, key) : read(client, kind, key));
-    if (live === undefined || uidOf(live) !== uidOf(at.object)) return this.#vanished(ctx, target, at);
-    const resolved = this.#resolve(ctx, target, at, live);
+    if (live === undefined || uidOf(live) !== uidOf(at.object)) return this.#vanished(at);
+    const resolved = this.#resolve(at, live);
     if (resolved !== undefined) return resolved;
     const decision = target.decide(live, ctx.now);
     if (decision.kind === 'keep') return { kind: 'kept', verdict: decision.verdict };
     const { since, because = at.because } = decision;
-    return { kind: 'next', object: live, since, because };
+    return { ...at, object: live, since, because };
   }
 
   #accepted<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
+    at: Round<T, V, Reason>,
     outcome: 'deleted' | 'terminating',
   ): Deletion<V> {
-    const sent = sentOf(target, at);
-    if (!isDry(ctx, target)) {
-      const lag = this.#counter.accepted(ctx, { sent, outcome }, presenceOf(ctx, target));
-      return { kind: outcome, lag };
-    }
+    const { ctx, target } = at;
+    const sent = sentIn(at);
+    if (!isDry(ctx, target))
+      return { kind: outcome, lag: this.#counter.accepted(ctx, { sent, outcome }, presenceOf(ctx, target)) };
     this.#dryRunReported.add(dryKey(target));
     return { kind: 'wouldDelete', lag: this.#counter.wouldDelete(ctx, sent) };
   }
 
   /** The object no longer exists: an unanswered DELETE of this process took effect, or another client deleted it. */
-  #vanished<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
-  ): Deletion<V> {
-    return this.#resolve(ctx, target, at, undefined) ?? { kind: 'gone' };
+  #vanished<T extends KubeObject, V>(at: Round<T, V, Reason>): Deletion<V> {
+    return this.#resolve(at, undefined) ?? { kind: 'gone' };
   }
 
   /** The result of an earlier DELETE without an answer, if it took effect. `at` is the state before `live`. */
-  #resolve<T extends KubeObject, V>(
-    ctx: ReconcileContext,
-    target: DeletionTarget<T, V, Reason>,
-    at: Next<T, Reason>,
-    live: T | undefined,
-  ): Deletion<V> | undefined {
+  #resolve<T extends KubeObject, V>(at: Round<T, V, Reason>, live: T | undefined): Deletion<V> | undefined {
+    const { ctx, target } = at;
     for (const seen of [at.object, live]) {
-      const resolved = this.#counter.resolve(ctx, idOf(sentOf(target, at)), seen, presenceOf(ctx, target));
+      const resolved = this.#counter.resolve(ctx, idOf(sentIn(at)), seen, presenceOf(ctx, target));
       // The DELETE of an earlier object with the same name does not concern this one.
       if (resolved !== undefined && uidOf(resolved.sent.object) === uidOf(at.object))
         return { kind: resolved.outcome, lag: resolved.lag };
@@ -240,28 +231,25 @@ export class GuardedDeletes<Reason = unknown> {
     return undefined;
   }
 
-  #reportContended<T extends KubeObject, V>(
+  #reportContended(
     ctx: ReconcileContext,
-    { kind, object }: DeletionTarget<T, V, Reason>,
+    target: { readonly kind: Kind; readonly object: KubeObject },
   ): void {
     if (ctx.losses + 1 !== CONTENDED_AFTER) return;
     this.#options.metrics.contended.inc();
     const note = `changed faster than it could be deleted, ${CONTENDED_AFTER} times in a row; still trying`;
-    ctx.event(regarding(kind, object), {
-      type: 'Warning',
-      reason: 'DeletionContended',
-      action: 'Delete',
-      note,
-    });
-  }
-
-  /** Time from the deadline until now, by the clock that decisions use. */
-  #lag(since: Instant): Millis {
-    return millis(Math.max(0, minus(this.#options.guard.now(), since)));
+    emitEvent(ctx, target, 'Warning', 'DeletionContended', note);
   }
 }
 
-const sentOf = <T extends KubeObject, V, R>(
-  { kind }: DeletionTarget<T, V, R>,
-  { object, since, because }: Next<T, R>,
-): SentDelete<R> => ({ kind: kind as Kind, object, since, because });
+const sentIn = <T extends KubeObject, V, R>({
+  target,
+  object,
+  since,
+  because,
+}: Round<T, V, R>): SentDelete<R> => ({
+  kind: target.kind as Kind,
+  object,
+  since,
+  because,
+});

@@ -19,8 +19,8 @@ import { Registry } from '@lapse/runtime/metrics/registry';
 import { settled } from '@lapse/runtime/outcome';
 import { ConfigMap } from '@lapse/runtime/world.testkit';
 import { outcomeOf } from './deletion.ts';
-import { deletionMetrics } from './deletionMetrics.ts';
 import { GuardedDeletes } from './guardedDelete.ts';
+import { deletionMetrics } from './metrics.ts';
 import { createSkewGuard } from './skewGuard.ts';
 
 const [url = '', caFile = '', token = '', identity = ''] = process.argv.slice(2);

@@ -5,7 +5,9 @@
 import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
 import { compareVersions } from '@lapse/kube/api/versions';
+import { TransportError } from '@lapse/kube/client/transport';
 
 /** A DELETE and the decision that led to it. */
 export interface SentDelete<Reason = unknown> {
@@ -91,7 +93,7 @@ export class OwnDeletions<Reason = unknown> {
   }
 
   /**
-   * Resolves a DELETE without an answer, given the current object. ReconcileContext undefined only if the object is known not to
+   * Resolves a DELETE without an answer, given the current object. Pass undefined only if the object is known not to
    * exist. Returns each DELETE that took effect once.
    */
   resolve(id: string, seen: KubeObject | undefined): TookEffect<Reason> | undefined {
@@ -118,3 +120,16 @@ export class OwnDeletions<Reason = unknown> {
     this.#byId.set(id, own);
   }
 }
+
+const isSent = (error: unknown): error is TransportError => error instanceof TransportError && error.sent;
+
+/** The request was sent, but no response arrived. */
+export const isUnanswered = (error: unknown): boolean =>
+  isSent(error) && (error.failure === 'timeout' || error.failure === 'broken');
+
+/** The request was sent and then aborted: the lease was lost, or the process stops. */
+export const isCutOff = (error: unknown): boolean => isSent(error) && error.failure === 'aborted';
+
+/** The request may have taken effect: no response arrived, or a response with code 500 or above. */
+export const mayHaveActed = (error: unknown): boolean =>
+  isUnanswered(error) || isCutOff(error) || (error instanceof ApiError && error.code >= 500);

@@ -5,7 +5,7 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
-import { ceilSecond, type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
+import { ceilSecond, type Instant, type Millis, millis, plus, seconds } from '@lapse/base/instant';
 import { measureSkew, type Skew, type SkewEstimate } from '@lapse/kube/client/skew';
 import type { DecisionTime } from '@lapse/runtime/decisionTime';
 import type { Registry } from '@lapse/runtime/metrics/registry';
@@ -168,9 +168,3 @@ export const trustedTime = (clock: Clock): SkewGuard => ({
   check: async () => ({ kind: 'good' }),
   stamp: async () => ceilSecond(clock.now()),
 });
-
-/** How far an instant lies in the future beyond `maxSkew`; 0 if it does not. */
-export function beyondTolerance(at: Instant, now: Instant, maxSkew: Millis): Millis {
-  const ahead = minus(at, now) - maxSkew;
-  return millis(Math.max(0, ahead));
-}

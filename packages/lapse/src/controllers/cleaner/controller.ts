@@ -5,8 +5,8 @@ import { type ControllerDefinition, defineController, type Right } from '@lapse/
 import { Cleaner } from '#api/cleaner';
 import { AUTHOR_ANNOTATION, type AuthorSeal } from '#authors/authorSeal';
 import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#authors/impersonation';
-import { deletionMetrics } from '#deletion/deletionMetrics';
 import { Expirer } from '#deletion/expirer';
+import { deletionMetrics } from '#deletion/metrics';
 import type { Services } from '../family.ts';
 import type { CleanerOptions, Context } from './context.ts';
 import { Interests } from './interests.ts';

@@ -10,8 +10,8 @@ import { manifestCheckpointContentChunkKind } from '#api/manifestCheckpointConte
 import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyManifestTTL } from '#api/stateSnapshotter/conditions';
 import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
-import { deletionMetrics } from '#deletion/deletionMetrics';
 import { GuardedDeletes } from '#deletion/guardedDelete';
+import { deletionMetrics } from '#deletion/metrics';
 import {
   authorKeySecret,
   CAPTURE_SECTION,

@@ -2,15 +2,15 @@
 // a clock that is ahead nor repeated evaluations may extend it.
 
 import type { Instant } from '@lapse/base/instant';
+import { MonotonicMoment, type Reading } from '@lapse/base/monotonicMoment';
 import type { Node } from '@lapse/kube/api/kinds/builtin';
-import { type Reading, Sight } from '#deletion/monotonicMoment';
 import { transitionOf } from './compute.ts';
 
 /** Entries of deleted nodes are removed when there are more entries than this. */
 const MOST = 10_000;
 
 export class FutureTransitions {
-  readonly #seen = new Map<string, { readonly id: string; readonly sight: Sight }>();
+  readonly #seen = new Map<string, { readonly id: string; readonly sight: MonotonicMoment }>();
 
   /** By node. Contains only nodes whose transition was in the future when it was first seen. */
   firstSeen(nodes: readonly Node[], reading: Reading): ReadonlyMap<string, Instant> {
@@ -32,7 +32,7 @@ export class FutureTransitions {
     if (transition === undefined || transition <= reading.now) return undefined;
     const [oldest] = this.#seen.keys();
     if (this.#seen.size >= MOST && oldest !== undefined) this.#seen.delete(oldest);
-    this.#seen.set(name, { id, sight: new Sight(reading) });
+    this.#seen.set(name, { id, sight: new MonotonicMoment(reading) });
     return reading.now;
   }
 }

@@ -1,9 +1,9 @@
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import { describe, expect, test } from 'vitest';
-import { describeExpiry } from '#deletion/expiry';
-import { jobs } from '#deletion/finish/job';
-import { pods } from '#deletion/finish/pod';
-import { computeTerminating } from '#deletion/terminating';
+import { computeTerminating } from '#deletion/expirer';
+import { describeExpiry } from '#expiry/expiry';
+import { jobs } from '#expiry/job';
+import { pods } from '#expiry/pod';
 import { computeNotice, computeVerdict, isFinishedWithTtl, type Verdict } from './compute.ts';
 import { at, ended, expired, moment, not, owner, pod, status, time, waiting } from './expected.testkit.ts';
 import { job } from './ttl.testkit.ts';

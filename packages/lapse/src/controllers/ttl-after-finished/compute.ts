@@ -2,9 +2,9 @@
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { computeExpiry, type Expiry, MAX_UNREPORTED_AHEAD, type Ttl } from '#deletion/expiry';
-import type { Exemption, Finishable, FirstSight } from '#deletion/finish/finishable';
-import { readTtlAnnotation } from '#deletion/ttlAnnotation';
+import { computeExpiry, type Expiry, MAX_UNREPORTED_AHEAD, type Ttl } from '#expiry/expiry';
+import type { Exemption, Finishable, FirstSight } from '#expiry/finishable';
+import { readTtlAnnotation } from '#expiry/ttlAnnotation';
 
 export type Verdict = Expiry | Exemption;
 

@@ -9,11 +9,11 @@ import { type ControllerDefinition, defineController } from '@lapse/runtime/defi
 import type { Registry } from '@lapse/runtime/metrics/registry';
 import { afterDeadline } from '#deletion/deletionCounter';
 import { Expirer } from '#deletion/expirer';
-import { type Basis, deadlineOf, describeBasis } from '#deletion/expiry';
-import type { Finishable } from '#deletion/finish/finishable';
 import type { GuardedDeletesOptions } from '#deletion/guardedDelete';
 import { objectId } from '#deletion/ownDeletions';
 import type { SkewGuard } from '#deletion/skewGuard';
+import { type Basis, deadlineOf, describeBasis } from '#expiry/expiry';
+import type { Finishable } from '#expiry/finishable';
 import { computeVerdict, isFinishedWithTtl } from './compute.ts';
 import { type FinishableMetrics, finishableMetrics } from './metrics.ts';
 import { ObjectRecords } from './objectRecords.ts';

@@ -2,7 +2,7 @@
 
 import { formatTime, type Instant, instant, seconds } from '@lapse/base/instant';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
-import { POD_TTL_ANNOTATION } from '#deletion/finish/pod';
+import { POD_TTL_ANNOTATION } from '#expiry/pod';
 
 const START = Date.parse('2026-01-01T12:00:00Z');
 export const at = (second: number): Instant => instant(START + second * 1000);

@@ -5,8 +5,8 @@ import type { Instant } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
-import { describeBasis, describeExpiry, describeTtl } from '#deletion/expiry';
-import type { Finishable } from '#deletion/finish/finishable';
+import { describeBasis, describeExpiry, describeTtl } from '#expiry/expiry';
+import type { Finishable } from '#expiry/finishable';
 import { describeTerminating, type ForecastContext, nameOf, REASONS, type Statement } from '../forecaster.ts';
 import { computeVerdict, type Verdict } from './compute.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Clock } from '@lapse/base/clock';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
-import { LAG_SECONDS } from '#deletion/deletionMetrics';
-import { type TtlMetrics, ttlMetrics } from '#deletion/ttlMetrics';
+import { LAG_SECONDS } from '#deletion/metrics';
+import { type TtlMetrics, ttlMetrics } from '../ttlMetrics.ts';
 import type { ObjectRecords } from './objectRecords.ts';
 
 export interface FinishableMetrics extends TtlMetrics {

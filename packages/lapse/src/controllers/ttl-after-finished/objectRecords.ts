@@ -2,9 +2,9 @@
 // competing controller), and when an object was first seen finished. A restart may lose all of it.
 
 import { type Instant, isDue } from '@lapse/base/instant';
+import { MonotonicMoment, type Reading } from '@lapse/base/monotonicMoment';
 import type { ObjectKey } from '@lapse/kube/api/kind';
-import type { FirstSight } from '#deletion/finish/finishable';
-import { type Reading, Sight } from '#deletion/monotonicMoment';
+import type { FirstSight } from '#expiry/finishable';
 
 /** A map by key. It shares the strings of the cached objects to save memory. */
 class ByKey<V> {
@@ -35,7 +35,7 @@ class ByKey<V> {
 interface Seen {
   readonly uid: string;
   readonly isTransition: boolean;
-  readonly sight: Sight;
+  readonly sight: MonotonicMoment;
 }
 
 export class ObjectRecords {
@@ -65,7 +65,7 @@ export class ObjectRecords {
   /** The object had finished before the watch started. An earlier first sight is kept. */
   recordListed(key: ObjectKey, uid: string, reading: Reading): void {
     if (this.#seen.get(key)?.uid === uid) return;
-    this.#seen.set(key, { uid, isTransition: false, sight: new Sight(reading) });
+    this.#seen.set(key, { uid, isTransition: false, sight: new MonotonicMoment(reading) });
   }
 
   /**
@@ -74,7 +74,8 @@ export class ObjectRecords {
    */
   firstSight(key: ObjectKey, uid: string, reading: Reading): FirstSight {
     const known = this.#seen.get(key);
-    const seen = known?.uid === uid ? known : { uid, isTransition: true, sight: new Sight(reading) };
+    const seen =
+      known?.uid === uid ? known : { uid, isTransition: true, sight: new MonotonicMoment(reading) };
     if (seen !== known) this.#seen.set(key, seen);
     return { at: seen.sight.at(reading), isTransition: seen.isTransition };
   }

@@ -1,6 +1,6 @@
 import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import { describe, expect, test } from 'vitest';
-import { pods } from '#deletion/finish/pod';
+import { pods } from '#expiry/pod';
 import { computeNotice, computeVerdict } from './compute.ts';
 import { ended, expired, moment, not, owner, pod, time, waiting } from './expected.testkit.ts';
 

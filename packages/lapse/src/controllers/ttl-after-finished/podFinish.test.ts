@@ -1,6 +1,6 @@
 import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import { describe, expect, test } from 'vitest';
-import { computePodFinish, projectFinish } from '#deletion/finish/podFinish';
+import { computePodFinish, projectFinish } from '#expiry/podFinish';
 import { at, ended, pod, time } from './expected.testkit.ts';
 
 const conditions = (...seconds: number[]) => ({

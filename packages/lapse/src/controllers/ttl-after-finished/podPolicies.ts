@@ -6,7 +6,7 @@
 // admitted (failurePolicy Ignore), because the controller skips such Pods in any case.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { POD_TTL_ANNOTATION } from '#deletion/finish/pod';
+import { POD_TTL_ANNOTATION } from '#expiry/pod';
 import type { AdmissionPolicy } from '../family.ts';
 
 interface Refusal {

@@ -5,8 +5,8 @@ import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
 import type { BuiltinField } from '@lapse/apiserver/schema/builtinTable';
 import type { Field, FieldForm, Shape } from '@lapse/kube/api/shape';
 import { describe, expect, test } from 'vitest';
-import { jobs } from '#deletion/finish/job';
-import { pods } from '#deletion/finish/pod';
+import { jobs } from '#expiry/job';
+import { pods } from '#expiry/pod';
 
 function formOf({ t, list, map, ptr }: BuiltinField): FieldForm | undefined {
   if (map) return 'map';

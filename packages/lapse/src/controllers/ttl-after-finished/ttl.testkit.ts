@@ -12,8 +12,8 @@ import { objectOf } from '@lapse/kube/client/client';
 import type { EventNote } from '@lapse/runtime/events/types';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { World, type WorldOptions } from '@lapse/runtime/world.testkit';
-import { POD_TTL_ANNOTATION } from '#deletion/finish/pod';
 import { trustedTime } from '#deletion/skewGuard';
+import { POD_TTL_ANNOTATION } from '#expiry/pod';
 import type { Services } from '../family.ts';
 import { ttlAfterFinishedFamily } from './family.ts';
 

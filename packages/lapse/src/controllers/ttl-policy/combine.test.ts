@@ -3,7 +3,7 @@
 import { type Instant, millis } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import type { PolicyMode } from '#api/ttlPolicy';
-import type { Basis, NotApplicable } from '#deletion/expiry';
+import type { Basis, NotApplicable } from '#expiry/expiry';
 import { combine, decidesFor, type Verdict } from './combine.ts';
 import { at, compiled } from './policy.testkit.ts';
 

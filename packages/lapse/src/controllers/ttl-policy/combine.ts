@@ -5,7 +5,7 @@
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, instant, type Millis } from '@lapse/base/instant';
 import type { PolicyMode } from '#api/ttlPolicy';
-import { type Expiry, endOfBasis, type NotApplicable } from '#deletion/expiry';
+import { type Expiry, endOfBasis, type NotApplicable } from '#expiry/expiry';
 import type { CompiledPolicy } from './compile.ts';
 import type { Unjudged } from './finish.ts';
 

@@ -26,7 +26,7 @@ import {
   type TTLPolicy,
 } from '#api/ttlPolicy';
 import type { Account } from '#authors/accessReview';
-import { readLength } from '#deletion/ttlAnnotation';
+import { readLength } from '#expiry/ttlAnnotation';
 import { mayBelongToJob, type OwnTtl, ownTtlOf } from './ownTtl.ts';
 import { buildSelection } from './selector.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '@lapse/cel/cel';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
-import type { Finish } from '#deletion/expiry';
+import type { Finish } from '#expiry/expiry';
 import type { CompiledPolicy } from './compile.ts';
 
 /** Corresponds to at most ten milliseconds; an expression over a dozen conditions costs about a hundred. */

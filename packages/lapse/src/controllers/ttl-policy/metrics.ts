@@ -2,7 +2,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Registry } from '@lapse/runtime/metrics/registry';
-import { type TtlCounts, type TtlMetrics, ttlMetrics } from '#deletion/ttlMetrics';
+import { type TtlCounts, type TtlMetrics, ttlMetrics } from '../ttlMetrics.ts';
 import { metricKind, type Policies, standingOf } from './policies.ts';
 
 export function policyMetrics(

@@ -4,10 +4,10 @@
 import type { ReadPath } from '@lapse/cel/cel';
 import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { computeExpiry, type Expiry, endOfBasis } from '#deletion/expiry';
-import type { Finishable } from '#deletion/finish/finishable';
-import { JOB_TTL_FIELD, jobs } from '#deletion/finish/job';
-import { jobOf, POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
+import { computeExpiry, type Expiry, endOfBasis } from '#expiry/expiry';
+import type { Finishable } from '#expiry/finishable';
+import { JOB_TTL_FIELD, jobs } from '#expiry/job';
+import { jobOf, POD_TTL_ANNOTATION, pods } from '#expiry/pod';
 import type { LeftAlone, Verdict } from './combine.ts';
 import type { CompiledPolicy, Moment } from './compile.ts';
 

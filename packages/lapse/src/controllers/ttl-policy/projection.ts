@@ -7,7 +7,7 @@ import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kub
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { asJson, asObject, type KubeObject, type ObjectMeta } from '@lapse/kube/api/object';
 import { type Projection, whole } from '@lapse/runtime/source';
-import { TTL_ANNOTATION } from '#deletion/expiry';
+import { TTL_ANNOTATION } from '#expiry/expiry';
 import type { CompiledPolicy } from './compile.ts';
 import { EXPIRES_ANNOTATION } from './compute.ts';
 

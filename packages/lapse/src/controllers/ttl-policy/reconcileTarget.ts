@@ -10,11 +10,10 @@ import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { computeReport } from '@lapse/runtime/report';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { type Deletion, outcomeOf } from '#deletion/deletion';
+import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
-import type { Decision } from '#deletion/deletionTarget';
 import type { Expirer } from '#deletion/expirer';
-import type { TtlMetrics } from '#deletion/ttlMetrics';
+import type { TtlMetrics } from '../ttlMetrics.ts';
 import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './collectSeen.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';

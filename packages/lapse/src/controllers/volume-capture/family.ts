@@ -7,8 +7,8 @@ import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyTTL } from '#api/storage/conditions';
 import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/volumeCaptureRequest';
 import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
-import { deletionMetrics } from '#deletion/deletionMetrics';
 import { GuardedDeletes } from '#deletion/guardedDelete';
+import { deletionMetrics } from '#deletion/metrics';
 import {
   authorKeySecret,
   CAPTURE_SECTION,

@@ -7,7 +7,7 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { Cleaner } from '#api/cleaner';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import type { ObjectName } from '#controllers/forecaster';
-import { TTL_ANNOTATION } from '#deletion/expiry';
+import { TTL_ANNOTATION } from '#expiry/expiry';
 import { fullName, type Naming } from '../resolveKind.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
 

@@ -2,9 +2,9 @@
 
 import { type Condition, Job } from '@lapse/kube/api/kinds/builtin';
 import { int, many, one, type Shape, text, time } from '@lapse/kube/api/shape';
-import { type Finish, TTL_ANNOTATION } from '../expiry.ts';
+import { type Finish, TTL_ANNOTATION } from './expiry.ts';
 import { type Finishable, timeOf, ttlOf } from './finishable.ts';
-import { identityOf, metadataShape, share } from './identity.ts';
+import { identityOf, metadataShape, share } from './projectedMetadata.ts';
 
 export const JOB_TTL_FIELD = 'spec.ttlSecondsAfterFinished';
 

@@ -4,7 +4,7 @@
 
 import { minus } from '@lapse/base/instant';
 import type { ContainerStatus, Pod } from '@lapse/kube/api/kinds/builtin';
-import type { Finish } from '../expiry.ts';
+import type { Finish } from './expiry.ts';
 import { type FirstSight, timeOf } from './finishable.ts';
 
 type Found = Pick<Extract<Finish, { kind: 'finished' }>, 'at' | 'rule'>;

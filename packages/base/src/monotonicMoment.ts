@@ -1,7 +1,7 @@
 // A moment that is remembered on the monotonic clock. The time since then is the elapsed monotonic time, regardless of
 // changes of the wall clock.
 
-import { type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
+import { type Instant, type Millis, millis, minus, plus, seconds } from './instant.ts';
 
 /** One moment on the wall clock and on the monotonic clock. */
 export interface Reading {
@@ -13,7 +13,7 @@ export interface Reading {
 /** The two clocks are not read at exactly the same time: a difference below this does not change the instant. */
 const SAME = seconds(1);
 
-export class Sight {
+export class MonotonicMoment {
   readonly #elapsed: Millis;
   /** The last returned instant. */
   #at: Instant;

@@ -1,10 +1,10 @@
-// Metrics about objects with a TTL, by kind. All TTL controllers share the metric names, so that one query covers Jobs,
-// Pods and the target kinds of policies.
+// Metrics about objects with a TTL, by kind. The TTL controllers share the names, so that one query covers Jobs, Pods and
+// the target kinds of policies.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Counter, Histogram, Registry } from '@lapse/runtime/metrics/registry';
-import type { Deleted } from './deletionCounter.ts';
-import { type DeletionMetrics, deletionMetrics, LAG_SECONDS } from './deletionMetrics.ts';
+import type { Deleted } from '#deletion/deletionCounter';
+import { type DeletionMetrics, deletionMetrics, LAG_SECONDS } from '#deletion/metrics';
 
 export interface TtlMetrics {
   /** For an Expirer: conflicts also count under the shared name. */

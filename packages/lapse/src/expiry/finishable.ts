@@ -5,7 +5,7 @@ import { type Instant, instant, parseTime, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Projection } from '@lapse/runtime/source';
-import type { Finish, Ttl } from '../expiry.ts';
+import type { Finish, Ttl } from './expiry.ts';
 
 /** Why an object is kept although it has a TTL. */
 export interface Exemption {

@@ -61,16 +61,19 @@ export function deletionMetrics(registry: Registry, controller: string, now: () 
   );
   for (const outcome of OUTCOMES) total.with(controller, outcome);
   const due = new DueObjects(now);
-  registry
-    .gauge('lapse_deletions_due', 'Objects whose deadline has passed and which are still there.', labels)
-    .collect(() => [[[controller], due.count().count]]);
-  registry
-    .gauge(
-      'lapse_deletions_oldest_due_seconds',
-      'Since when the oldest of lapse_deletions_due has been tried.',
-      labels,
-    )
-    .collect(() => [[[controller], due.count().oldest / 1000]]);
+  const gauge = (name: string, help: string, value: () => number) =>
+    registry.gauge(name, help, labels).collect(() => [[[controller], value()]]);
+  gauge(
+    'lapse_deletions_due',
+    'Objects whose deadline has passed and which are still there.',
+    () => due.count().count,
+  );
+  gauge(
+    'lapse_deletions_oldest_due_seconds',
+    'Since when the oldest of lapse_deletions_due has been tried.',
+    () => due.count().oldest / 1000,
+  );
+  const counter = (name: string, help: string) => registry.counter(name, help, labels).with(controller);
   return {
     lag: registry
       .histogram(
@@ -80,16 +83,11 @@ export function deletionMetrics(registry: Registry, controller: string, now: () 
         LAG_SECONDS,
       )
       .with(controller),
-    conflicts: registry
-      .counter('lapse_deletion_conflicts_total', 'Deletions refused because the object had changed.', labels)
-      .with(controller),
-    contended: registry
-      .counter(
-        'lapse_deletion_contended_total',
-        'Objects that changed faster than they could be deleted.',
-        labels,
-      )
-      .with(controller),
+    conflicts: counter('lapse_deletion_conflicts_total', 'Deletions refused because the object had changed.'),
+    contended: counter(
+      'lapse_deletion_contended_total',
+      'Objects that changed faster than they could be deleted.',
+    ),
     outcome: (kind) => total.with(controller, kind).inc(),
     due: (uid, at) => due.tried(uid, at),
     terminating: (uid, isThere) => due.terminating(uid, isThere),

@@ -1,7 +1,7 @@
 import { type Instant, instant, minutes, plus } from '@lapse/base/instant';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { describe, expect, test } from 'vitest';
-import { deletionMetrics } from './deletionMetrics.ts';
+import { deletionMetrics } from './metrics.ts';
 
 const START = instant(1_750_000_000_000);
 

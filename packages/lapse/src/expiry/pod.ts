@@ -3,10 +3,10 @@
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
 import { many, OWNERS, one, type Shape, text, time } from '@lapse/kube/api/shape';
-import { type Finish, TTL_ANNOTATION, type Ttl } from '../expiry.ts';
+import { type Finish, TTL_ANNOTATION, type Ttl } from './expiry.ts';
 import { type Exemption, type Finishable, type FirstSight, ttlOf } from './finishable.ts';
-import { identityOf, metadataShape, share } from './identity.ts';
 import { computePodFinish, needsFirstSight, projectFinish } from './podFinish.ts';
+import { identityOf, metadataShape, share } from './projectedMetadata.ts';
 
 export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
 
