@@ -93,13 +93,13 @@ async function restart(count: number): Promise<Restart> {
     await simulation.user.create(Cleaner, cleaner({ ttl: '360h' }, { name: `c${i}` }));
   await simulation.settle();
   simulation.crash();
-  const [requests, looks] = [simulation.requests.length, simulation.passes.length];
+  const [requests, looks] = [simulation.requests.length, simulation.reconciles.length];
   const start = performance.now();
   await simulation.restart();
   const figures = {
     seconds: (performance.now() - start) / 1000,
     requests: simulation.requests.length - requests,
-    looks: simulation.passes.length - looks,
+    looks: simulation.reconciles.length - looks,
   };
   await simulation.close();
   return figures;

@@ -9,7 +9,7 @@ import { systemRandom } from '@lapse/base/random';
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { createClient, objectOf } from '@lapse/kube/client/client';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { Cleaner, CleanerDefinition } from 'lapse/api/cleaner';
 import { writeKubeconfig } from '../kubeconfig.ts';
 import { dueCleaner, NAMESPACES, waitingCleaner, waitingStatus } from './waitingCleaner.ts';
@@ -44,7 +44,7 @@ async function fill(): Promise<void> {
   objectOf(await client.create(Cleaner, dueCleaner));
 }
 
-await createHands(client).create([
+await createUserClient(client).create([
   CleanerDefinition.crd,
   ...NAMESPACES.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
 ]);

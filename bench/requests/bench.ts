@@ -51,7 +51,7 @@ async function measure(count: number): Promise<Figures> {
   const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);
   simulation.crash();
-  await simulation.hands.create(Array.from({ length: count }, (_, i) => capture(`r${i}`)));
+  await simulation.userClient.create(Array.from({ length: count }, (_, i) => capture(`r${i}`)));
   const cpu = process.cpuUsage();
   const finishMs = await timed(async () => {
     await simulation.restart();

@@ -77,7 +77,9 @@ function thirtyDays({ compose, create }: Kind): Promise<number> {
   return timed(async () => {
     const simulation = await simulate({ compose });
     for (let i = 1; i <= OBJECTS; i++)
-      await simulation.hands.create(create(`object-${i}`, instant(VIRTUAL_START + (i / OBJECTS) * length)));
+      await simulation.userClient.create(
+        create(`object-${i}`, instant(VIRTUAL_START + (i / OBJECTS) * length)),
+      );
     await simulation.timePasses(length);
     const gone = simulation.changes.filter(({ after }) => after === undefined).length;
     if (gone !== OBJECTS) throw new Error(`${gone} of ${OBJECTS} ended`);

@@ -36,7 +36,7 @@ interface Stage {
   quiet(): Promise<void>;
   /** Reconciles every pool once more. */
   again(): void;
-  readonly passes: ReconcileRecord[];
+  readonly reconciles: ReconcileRecord[];
   writes(): number;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function build(size: Size): Promise<Stage> {
   const wire = undiciTransport({ server: `http://127.0.0.1:${first.port}`, clock: realClock });
   const counted = countInFlight(wire);
   const client = createClient({ transport: counted.transport, clock: realClock, random: systemRandom });
-  const passes: ReconcileRecord[] = [];
+  const reconciles: ReconcileRecord[] = [];
   let writes = 0;
   const manager = new Manager({
     clock: realClock,
@@ -67,11 +67,11 @@ async function build(size: Size): Promise<Stage> {
     controllers: [storagePoolController({ agentNamespace: AGENTS })],
     listBy: 'pages',
     inFlight: counted.inFlight,
-    onReconcile: (record) => passes.push(record),
+    onReconcile: (record) => reconciles.push(record),
   });
   manager.start();
   return {
-    passes,
+    reconciles,
     writes: () => writes,
     again: () => manager.enqueueAll('once more'),
     async order(order) {
@@ -96,21 +96,21 @@ async function build(size: Size): Promise<Stage> {
 
 interface Cost {
   readonly what: string;
-  readonly passes: number;
+  readonly reconciles: number;
   readonly woken: number;
   readonly writes: number;
   readonly cpuSeconds: number;
 }
 
 async function measure(stage: Stage, what: string, act: () => Promise<void>): Promise<Cost> {
-  const [passes, writes, cpu] = [stage.passes.length, stage.writes(), process.threadCpuUsage()];
+  const [reconciles, writes, cpu] = [stage.reconciles.length, stage.writes(), process.threadCpuUsage()];
   await act();
   await stage.quiet();
   const { user, system } = process.threadCpuUsage(cpu);
-  const since = stage.passes.slice(passes);
+  const since = stage.reconciles.slice(reconciles);
   return {
     what,
-    passes: since.length,
+    reconciles: since.length,
     woken: new Set(since.map(({ key }) => key)).size,
     writes: stage.writes() - writes,
     cpuSeconds: (user + system) / 1e6,
@@ -151,10 +151,10 @@ function heapMegabytes(): number {
 
 /** Milliseconds of the resulting reconciles, their requests included. */
 async function passTimes(stage: Stage, act: () => Promise<void>): Promise<number[]> {
-  const from = stage.passes.length;
+  const from = stage.reconciles.length;
   await act();
   await stage.quiet();
-  return stage.passes.slice(from).map(({ took }) => took);
+  return stage.reconciles.slice(from).map(({ took }) => took);
 }
 
 export default async function run(args: readonly string[]): Promise<void> {
@@ -176,7 +176,7 @@ export default async function run(args: readonly string[]): Promise<void> {
     );
   costs.push({
     what: 'one node flips (median)',
-    passes: median(singles.map(({ passes }) => passes)),
+    reconciles: median(singles.map(({ reconciles }) => reconciles)),
     woken: median(singles.map(({ woken }) => woken)),
     writes: median(singles.map(({ writes }) => writes)),
     cpuSeconds: median(singles.map(({ cpuSeconds }) => cpuSeconds)),
@@ -216,23 +216,23 @@ interface Results {
 
 function report({ size, costs, heap, greedy, naiveMs, listingMs }: Results): void {
   const count = (value: number) => value.toLocaleString('en');
-  const rows = costs.map(({ what, passes, woken, writes, cpuSeconds }) => [
+  const rows = costs.map(({ what, reconciles, woken, writes, cpuSeconds }) => [
     what,
     count(woken),
-    count(passes),
+    count(reconciles),
     count(writes),
     cpuSeconds.toFixed(2),
-    passes === 0 ? '–' : ((cpuSeconds * 1000) / passes).toFixed(2),
+    reconciles === 0 ? '–' : ((cpuSeconds * 1000) / reconciles).toFixed(2),
   ]);
   process.stdout.write(`${machine()}\n\n`);
   process.stdout.write(
     `${count(size.pools)} pools of ${count(size.selected)} nodes, ${count(size.nodes)} nodes, ${count(2 * size.nodes)} volume groups\n\n`,
   );
-  const header = ['', 'pools woken', 'passes', 'writes', 'CPU s', 'CPU ms a pass'];
+  const header = ['', 'pools woken', 'reconciles', 'writes', 'CPU s', 'CPU ms per reconcile'];
   process.stdout.write(`${markdownTable(header, rows)}\n`);
   process.stdout.write(`\nheap with everything cached: ${heap.toFixed(0)} MB\n`);
   const once = costs.at(-1)!;
-  const ours = (once.cpuSeconds * 1000) / once.passes;
+  const ours = (once.cpuSeconds * 1000) / once.reconciles;
   const peers = [
     ['lapse', ours],
     ['full lists, filtered', listingMs],

@@ -10,7 +10,7 @@ import { nextTurn } from '@lapse/base/turn';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { Everything } from 'lapse/cli/up/everything';
 import { LiveTimeline } from 'lapse/cli/up/liveTimeline';
 import { panelLines } from 'lapse/cli/up/panel';
@@ -92,7 +92,7 @@ test('a week in a minute: every family deletes something on every day, each at i
   const stamp = (at: number) => new Date(at).toISOString();
   const week = new Week(everything, { ...options, stamp, say: (text) => void said.push(text) });
   await week.play.open(() => false);
-  await createHands(everything.user).apply(
+  await createUserClient(everything.user).apply(
     `{apiVersion: batch/v1, kind: Job, metadata: {name: odd, annotations: {simulation.lapse.dev/finish: soon}},
       spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`,
   );

@@ -103,7 +103,7 @@ describe('on a socket', () => {
   test('it is discovered, read and refused as the user', () => checkUse(embedded));
 
   test('a client without the front proxy’s certificate is anonymous', async () => {
-    expect(await host.askAsStranger()).toBe(401);
+    expect(await host.requestWithoutCertificate()).toBe(401);
   });
 });
 

@@ -9,7 +9,7 @@ import { systemRandom } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Client, createClient } from '@lapse/kube/client/client';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { loadConfiguration } from 'lapse/manager/configuration/load';
 import { applyCrds, kindsOf } from 'lapse/manager/crds';
@@ -58,13 +58,17 @@ describe.each(pages)('$path', ({ path, manifests }) => {
       expect(() => loadConfiguration(FAMILIES, { flags: {}, environment: {}, file })).not.toThrow();
       return;
     }
-    const hands = createHands(client);
+    const userClient = createUserClient(client);
     const { namespace } = object.metadata;
     if (namespace !== undefined)
-      await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } as KubeObject);
+      await userClient.apply({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: namespace },
+      } as KubeObject);
     // As with kubectl apply, a status is not written.
     const { status: _, ...applied } = object as KubeObject & { status?: unknown };
-    await hands.apply(applied as KubeObject);
+    await userClient.apply(applied as KubeObject);
   });
 });
 
@@ -73,5 +77,5 @@ test('an invalid page is detected', async () => {
     /^```yaml\n(.*?)^```$/ms,
   )![1]!;
   const wrong = text.replace('mode: Enforce', 'mode: Sometimes');
-  await expect(createHands(client).apply(wrong)).rejects.toThrow(/mode/);
+  await expect(createUserClient(client).apply(wrong)).rejects.toThrow(/mode/);
 });

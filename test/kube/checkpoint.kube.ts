@@ -15,7 +15,7 @@ import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import type { Transport } from '@lapse/kube/client/transport';
 import { undiciTransport } from '@lapse/kube/client/undici';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
 import { buildReadApi } from 'lapse/cli/checkpoint/apiService';
 import { capture, furnish, serveKinds } from 'lapse/cli/checkpoint/checkpoint.testkit';
@@ -84,7 +84,7 @@ async function tokenOf(name: string): Promise<string> {
 
 /** The rights of an installation, and the right to read the captured objects. */
 async function prepare(port: number): Promise<string> {
-  const hands = createHands(admin);
+  const userClient = createUserClient(admin);
   const installation = readInstallation({
     namespace: SYSTEM,
     image: 'none',
@@ -93,14 +93,14 @@ async function prepare(port: number): Promise<string> {
     featureGates: '',
     actAs: 'author',
   });
-  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM } } as KubeObject);
+  await userClient.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM } } as KubeObject);
   const selector = { app: 'lapse' };
   const registration = buildReadApi({ name: 'lapse', namespace: SYSTEM, selector, targetPort: port });
   for (const object of [...buildInstallationAccess(installation), ...registration]) {
     if (object.kind === 'Service')
       object.spec = { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] };
     if (object.kind === 'APIService') (object.spec as { service: { port: number } }).service.port = port;
-    await hands.apply(object);
+    await userClient.apply(object);
   }
   await bed.kubectl('create', 'clusterrole', 'reads', '--verb=get', '--resource=*.*');
   await bed.kubectl(

@@ -5,7 +5,7 @@ import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
 import { equal, isObject, type Json } from '@lapse/kube/api/json';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
-import { isWrite } from '@lapse/simulation/seen';
+import { isWrite } from '@lapse/simulation/requestInfo';
 import type { RequestRecord } from '@lapse/simulation/wire';
 import type { Subject } from './subject.ts';
 

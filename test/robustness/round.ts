@@ -116,28 +116,28 @@ class Player {
   #ref = (name: string): string => `${this.#subject.kind.kind.toLowerCase()}/${name}`;
 
   async #put(name: string, endsIn: number): Promise<void> {
-    const { hands } = this.#simulation;
-    if ((await hands.get(this.#ref(name))) !== undefined) return;
+    const { userClient } = this.#simulation;
+    if ((await userClient.get(this.#ref(name))) !== undefined) return;
     // Another step may delete it before its status is written.
     await unlessGone(
-      hands.create(this.#subject.create(name, this.#endsAt(endsIn), this.#simulation.serverNow())),
+      userClient.create(this.#subject.create(name, this.#endsAt(endsIn), this.#simulation.serverNow())),
     );
   }
   async #move(name: string, endsIn: number): Promise<void> {
-    const { hands } = this.#simulation;
-    const object = await hands.get(this.#ref(name));
+    const { userClient } = this.#simulation;
+    const object = await userClient.get(this.#ref(name));
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     const patch = this.#subject.moveEnd?.(object, this.#endsAt(endsIn));
-    if (patch !== undefined) await unlessGone(hands.patch(this.#ref(name), patch));
+    if (patch !== undefined) await unlessGone(userClient.patch(this.#ref(name), patch));
   }
   async #touch(name: string): Promise<void> {
-    const { hands } = this.#simulation;
-    if ((await hands.get(this.#ref(name))) === undefined) return;
+    const { userClient } = this.#simulation;
+    if ((await userClient.get(this.#ref(name))) === undefined) return;
     const touched = String(this.#simulation.clock.now());
-    await unlessGone(hands.patch(this.#ref(name), { metadata: { labels: { touched } } }));
+    await unlessGone(userClient.patch(this.#ref(name), { metadata: { labels: { touched } } }));
   }
   #remove = (name: string): Promise<boolean> =>
-    this.#simulation.hands.delete(this.#ref(name), { propagation: 'Background' });
+    this.#simulation.userClient.delete(this.#ref(name), { propagation: 'Background' });
   async #replace(name: string, endsIn: number): Promise<void> {
     if (await this.#remove(name)) await this.#put(name, endsIn);
   }

@@ -8,7 +8,7 @@ import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { parseRef } from '@lapse/simulation/refs';
-import { compileMatcher } from '@lapse/simulation/seen';
+import { compileMatcher } from '@lapse/simulation/requestInfo';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { normalize } from '@lapse/simulation/timeline';
 import type { Family } from 'lapse/controllers/family';
@@ -125,16 +125,16 @@ function whenOn(stage: Stage): When {
     if (inside === 0) await simulation.settle();
     return result;
   };
-  const passes = async (length: Millis) => (await stage.simulation()).timePasses(length);
+  const timePasses = async (length: Millis) => (await stage.simulation()).timePasses(length);
   return {
     user: {
-      apply: (manifests) => acts(({ hands }) => hands.apply(manifests)),
-      create: (manifests) => acts(({ hands }) => hands.create(manifests)),
-      patch: (ref, patch) => acts(({ hands }) => hands.patch(ref, patch)),
-      status: (ref, status) => acts(({ hands }) => hands.status(ref, status)),
-      delete: (ref, options) => acts(({ hands }) => hands.delete(ref, options)),
+      apply: (manifests) => acts(({ userClient }) => userClient.apply(manifests)),
+      create: (manifests) => acts(({ userClient }) => userClient.create(manifests)),
+      patch: (ref, patch) => acts(({ userClient }) => userClient.patch(ref, patch)),
+      status: (ref, status) => acts(({ userClient }) => userClient.status(ref, status)),
+      delete: (ref, options) => acts(({ userClient }) => userClient.delete(ref, options)),
     },
-    timePasses: passes,
+    timePasses,
     until: async (predicate, limit) => (await stage.simulation()).until(predicate, limit),
     justBefore: (matcher, fn, options) =>
       stage.now.faults.justBefore(

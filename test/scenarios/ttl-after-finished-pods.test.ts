@@ -189,7 +189,7 @@ scenario('running Pods are never cached', async (scene) => {
   expect(asked.length).toBeGreaterThan(0);
   const selector = 'status.phase!=Pending,status.phase!=Running,status.phase!=Unknown';
   expect(asked.every(({ query }) => decodeURIComponent(query).includes(selector))).toBe(true);
-  expect((await scene.simulation()).passes).toEqual([]);
+  expect((await scene.simulation()).reconciles).toEqual([]);
 });
 
 scenario.each<{ more: PodParts; reason: string }>(
@@ -229,7 +229,7 @@ scenario.each(
     await when.timePasses(hours(1000));
     await then.exists('pod/task');
     expect(await reasons(scene, 'pod/task')).toEqual(['InvalidTTL']);
-    expect((await scene.simulation()).passes.length).toBeLessThan(5);
+    expect((await scene.simulation()).reconciles.length).toBeLessThan(5);
     await when.user.patch('pod/task', { metadata: { annotations: { [TTL]: '5' } } });
     await then.isGone('pod/task');
   },

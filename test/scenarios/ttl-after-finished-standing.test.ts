@@ -2,7 +2,7 @@
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Fault } from '@lapse/simulation/faults';
-import type { Verb } from '@lapse/simulation/seen';
+import type { Verb } from '@lapse/simulation/requestInfo';
 import { describe, expect } from 'vitest';
 import { at } from './kit.ts';
 import { scenario, WATCH_ENDS } from './scenario.ts';
@@ -55,13 +55,13 @@ describe.each([
       when.cachesAreStale();
       await when.timePasses(minutes(1));
       await then.isGone(ref('report'));
-      const { passes } = await simulation();
-      const before = passes.length;
+      const { reconciles } = await simulation();
+      const before = reconciles.length;
       // A new leader reconciles everything. A key waits for its cache for at most ten seconds.
       await when.leadershipIsLost();
       await when.leadershipReturns();
       await when.timePasses(minutes(1));
-      expect(passes.length).toBeGreaterThan(before);
+      expect(reconciles.length).toBeGreaterThan(before);
       await when.cachesCatchUp();
       await when.timePasses(minutes(5));
       expect(askedOf(scene, kind)).toEqual(['DELETE']);

@@ -25,10 +25,10 @@ scenario(
     await when.user.delete('ttlpolicy/leaving');
     await when.timePasses(seconds(1));
     await then.isGone('pipelinerun/a');
-    const before = (await scene.simulation()).passes.length;
+    const before = (await scene.simulation()).reconciles.length;
     await when.timePasses(minutes(6));
     await then.isGone('pipelinerun/b');
-    expect((await scene.simulation()).passes.length - before).toBeLessThan(20);
+    expect((await scene.simulation()).reconciles.length - before).toBeLessThan(20);
   },
 );
 

@@ -36,11 +36,11 @@ describe('an object is labelled so that a policy that keeps it longer matches, w
       await when.watchesBreak('end');
       await when.timePasses(seconds(5));
       await when.user.patch('pipelinerun/a', label);
-      const before = (await scene.simulation()).passes.length;
+      const before = (await scene.simulation()).reconciles.length;
       await when.timePasses(seconds(60));
       // No other policy matches the other object. An object that waits for a watch does not poll all the time.
       expect(deletes(then)).toEqual(['b']);
-      expect((await scene.simulation()).passes.length - before).toBeLessThan(60);
+      expect((await scene.simulation()).reconciles.length - before).toBeLessThan(60);
       await when.faultsEnd();
       await when.timePasses(hours(4));
       await then.exists('pipelinerun/a');
@@ -127,9 +127,9 @@ scenario(
     when.serverAnswers(({ resource }) => resource === 'subjectaccessreviews', 500, { times: 100_000 });
     await simulation.restart();
     await when.timePasses(minutes(2));
-    const before = simulation.passes.length;
+    const before = simulation.reconciles.length;
     await when.timePasses(minutes(10));
-    expect(simulation.passes.length - before).toBeLessThan(600);
+    expect(simulation.reconciles.length - before).toBeLessThan(600);
     expect(deletes(then)).toEqual([]);
     const { conditions } = await statusOf(then, 'ttlpolicy/runs');
     expect(conditions?.[0]?.message).toMatch(/waits for TTLPolicy default\/other/);

@@ -7,10 +7,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import type { KubeEvent } from '@lapse/runtime/events/build';
 import type { Fault, FaultOptions } from '@lapse/simulation/faults';
-import type { Hands, Manifests } from '@lapse/simulation/hands';
-import type { Matcher, SeenRequest } from '@lapse/simulation/seen';
+import type { Matcher, RequestInfo } from '@lapse/simulation/requestInfo';
 import type { Simulation } from '@lapse/simulation/simulate';
 import type { WatchBreak } from '@lapse/simulation/streams';
+import type { Manifests, UserClient } from '@lapse/simulation/userClient';
 import type { RequestRecord } from '@lapse/simulation/wire';
 
 export interface Given {
@@ -30,11 +30,11 @@ export interface Given {
 }
 
 export interface When {
-  readonly user: Pick<Hands, 'apply' | 'create' | 'patch' | 'status' | 'delete'>;
+  readonly user: Pick<UserClient, 'apply' | 'create' | 'patch' | 'status' | 'delete'>;
   timePasses(length: Millis): Promise<void>;
   until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis>;
   /** Runs when a request of the process is on its way, before the server receives it. */
-  justBefore(matcher: Matcher, fn: (request: SeenRequest) => unknown, options?: FaultOptions): void;
+  justBefore(matcher: Matcher, fn: (request: RequestInfo) => unknown, options?: FaultOptions): void;
   serverAnswers(matcher: Matcher, fault: Fault | number, options?: FaultOptions): void;
   serverIsSlow(delay: Millis): void;
   processRestarts(): Promise<void>;

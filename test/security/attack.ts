@@ -3,7 +3,7 @@
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import type { Hands } from '@lapse/simulation/hands';
+import type { UserClient } from '@lapse/simulation/userClient';
 import type { Rule } from 'lapse/manager/rbac';
 import type { LapseProcess } from '../cmd/lapseProcess.ts';
 
@@ -39,7 +39,7 @@ export interface AttackCluster {
   readonly directory: string;
   readonly admin: Client;
   /** Applies, patches and reads as the administrator. */
-  readonly hands: Hands;
+  readonly userClient: UserClient;
   /** A new, empty namespace for one row. */
   namespace(name: string): Promise<string>;
   /** A user with exactly these rules in this namespace: a service account of it, and a client with its token. */
@@ -59,7 +59,7 @@ export interface AttackUser {
   readonly username: string;
   readonly token: string;
   readonly client: Client;
-  readonly hands: Hands;
+  readonly userClient: UserClient;
 }
 
 export const configMap = (namespace: string, name: string): KubeObject => ({

@@ -5,7 +5,7 @@ import { isObject } from '@lapse/kube/api/json';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
-import { createHands, type Hands } from '@lapse/simulation/hands';
+import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
 import { type TTLPolicy, TTLPolicy as TTLPolicyKind } from 'lapse/api/ttlPolicy';
 import { AUTHOR_ANNOTATION } from 'lapse/authors/authorSeal';
 import { buildInstallationAccess } from 'lapse/cli/manifests/access';
@@ -30,11 +30,11 @@ export interface OpenAttackCluster extends AttackCluster {
 
 export async function openAttackCluster(place: Place): Promise<OpenAttackCluster> {
   const cluster = await openFamilyCluster(place);
-  const { hands } = cluster;
+  const { userClient } = cluster;
   const admin = cluster.clientOf(place.adminToken);
   const [port] = (await freePorts(1)) as [number];
   const hooks = localWebhooks(INSTALLATION, port);
-  for (const object of [...buildInstallationAccess(INSTALLATION), ...hooks]) await hands.apply(object);
+  for (const object of [...buildInstallationAccess(INSTALLATION), ...hooks]) await userClient.apply(object);
   const lapse = cluster.run(INSTALLATION.name, await cluster.tokenOf(INSTALLATION.name), [
     `--controllers=${INSTALLATION.controllers.join()}`,
     '--feature-gates=AllAlpha=true',
@@ -49,24 +49,25 @@ export async function openAttackCluster(place: Place): Promise<OpenAttackCluster
   return {
     ...place,
     admin,
-    hands,
+    userClient,
     lapse,
     webhookUrl: `https://127.0.0.1:${port}`,
-    namespace: (name) => createNamespace(hands, name),
+    namespace: (name) => createNamespace(userClient, name),
     user: async (namespace, name, rules) => {
-      await grant(hands, { namespace, name }, rules);
+      await grant(userClient, { namespace, name }, rules);
       const token = await cluster.tokenOf(name, namespace);
       return userOf(`system:serviceaccount:${namespace}:${name}`, token, cluster.clientOf(token));
     },
-    grantLapse: (rules) => grantLapse(hands, rules),
+    grantLapse: (rules) => grantLapse(userClient, rules),
     withoutAdmission: async (work) => {
-      const stored = await readAll(hands, hooks);
-      for (const { kind, metadata } of hooks) await hands.delete(`${kind.toLowerCase()}/${metadata.name}`);
+      const stored = await readAll(userClient, hooks);
+      for (const { kind, metadata } of hooks)
+        await userClient.delete(`${kind.toLowerCase()}/${metadata.name}`);
       try {
         await waitForAdmission(false);
         await work();
       } finally {
-        await hands.create(stored);
+        await userClient.create(stored);
         await waitForAdmission(true);
       }
     },
@@ -78,23 +79,23 @@ const userOf = (username: string, token: string, client: Client): AttackUser => 
   username,
   token,
   client,
-  hands: createHands(client),
+  userClient: createUserClient(client),
 });
 
-async function createNamespace(hands: Hands, name: string): Promise<string> {
-  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as KubeObject);
+async function createNamespace(userClient: UserClient, name: string): Promise<string> {
+  await userClient.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as KubeObject);
   return name;
 }
 
 /** A service account with a separate role, in one namespace. */
 async function grant(
-  hands: Hands,
+  userClient: UserClient,
   metadata: { namespace: string; name: string },
   rules: readonly Rule[],
 ): Promise<void> {
   const roleRef = { apiGroup: RBAC, kind: 'Role', name: metadata.name };
   const subjects = [{ kind: 'ServiceAccount', ...metadata }];
-  await hands.apply([
+  await userClient.apply([
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
     { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules },
     { apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
@@ -103,21 +104,21 @@ async function grant(
 
 let granted = 0;
 
-async function grantLapse(hands: Hands, rules: readonly Rule[]): Promise<void> {
+async function grantLapse(userClient: UserClient, rules: readonly Rule[]): Promise<void> {
   const metadata = { name: `lapse-granted-${granted++}` };
   const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: metadata.name };
   const subjects = [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: INSTALLATION.name }];
-  await hands.apply([
+  await userClient.apply([
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, rules },
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
   ] as unknown as KubeObject[]);
 }
 
 /** The configurations as completed by the process, without fields that a server adds to stored objects. */
-async function readAll(hands: Hands, hooks: readonly KubeObject[]): Promise<KubeObject[]> {
+async function readAll(userClient: UserClient, hooks: readonly KubeObject[]): Promise<KubeObject[]> {
   const found: KubeObject[] = [];
   for (const { kind, metadata } of hooks) {
-    const object = (await hands.get(`${kind.toLowerCase()}/${metadata.name}`))!;
+    const object = (await userClient.get(`${kind.toLowerCase()}/${metadata.name}`))!;
     found.push({ ...object, metadata: { name: metadata.name!, labels: metadata.labels ?? {} } });
   }
   return found;

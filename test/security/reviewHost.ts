@@ -84,7 +84,7 @@ async function serve(): Promise<void> {
     clock: realClock,
     log: silentLog,
     registry,
-    callers: { paths: { accepted: () => [SECRET], lookSoon: () => {} } },
+    callers: { paths: { accepted: () => [SECRET], refreshSoon: () => {} } },
   });
   const { port } = await listen({ ...hook, ...REVIEW_BOUNDS, port: 0, address: '127.0.0.1' });
   process.on('message', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { realClock } from './clock.ts';
 import { hours, millis, plus, seconds } from './instant.ts';
 import { sleep, sleepUntil } from './sleep.ts';
-import { breather } from './turn.ts';
+import { yieldEvery } from './turn.ts';
 import { VirtualClock } from './virtualClock.ts';
 
 test('resolves at its instant, not before', async () => {
@@ -52,8 +52,8 @@ test('a sleep on the real clock is measured by the monotonic clock', async () =>
   await long;
 });
 
-test('breather yields to the event loop every n-th call', () => {
-  const breathe = breather(3);
+test('yieldEvery yields to the event loop every n-th call', () => {
+  const breathe = yieldEvery(3);
   expect([1, 2, 3, 4, 5, 6].map(() => breathe() instanceof Promise)).toEqual([
     false,
     false,

@@ -7,7 +7,7 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
  * For loops over very many small items: call the returned function after each item and await its result. Every
  * `every`-th call returns a promise that resolves in the next turn of the event loop.
  */
-export function breather(every: number): () => Promise<void> | undefined {
+export function yieldEvery(every: number): () => Promise<void> | undefined {
   let left = every;
   return () => {
     if (--left > 0) return undefined;

@@ -3,7 +3,7 @@
 
 export interface Activity {
   /** Running reconciles. */
-  readonly passes: number;
+  readonly reconciles: number;
   /** Keys that a running worker can take now. */
   readonly ready: number;
   /** Caches with items that are read but not applied. The server counts the events that it has not sent. */

@@ -33,10 +33,10 @@ describe('reconciles after own writes', () => {
         w.manager.enqueueAll('test');
         await w.pass(100);
       }
-      expect(w.passes).toHaveLength(1);
+      expect(w.reconciles).toHaveLength(1);
       w.releaseEvents();
       await w.settle();
-      expect(w.passes.map((p) => p.reason)).toEqual(['ConfigMap listed', 'cache caught up']);
+      expect(w.reconciles.map((p) => p.reason)).toEqual(['ConfigMap listed', 'cache caught up']);
       expect((await w.user.get(ConfigMap, key))?.data).toEqual({ done: 'yes', writes: '1' });
       expect(w.manager.interner.size).toBe(w.manager.caches.busy + [...w.manager.caches.statuses()][0]!.size);
     }),
@@ -126,7 +126,7 @@ describe('declared rights', () => {
       await w.settle();
       expect(w.writes()).toHaveLength(1);
       const message = "controller test does not declare { group: '', resource: 'secrets', verbs: ['get'] }";
-      expect(w.passes[0]!.outcome).toMatchObject({ kind: 'failed', cause: { message } });
+      expect(w.reconciles[0]!.outcome).toMatchObject({ kind: 'failed', cause: { message } });
     }),
   );
 });

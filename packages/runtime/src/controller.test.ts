@@ -20,7 +20,7 @@ describe('Controller: changes and reconciles', () => {
       await w.settle();
       await w.user.delete(ConfigMap, { namespace: 'default', name: 'new' });
       await w.settle();
-      expect(w.passes.map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
+      expect(w.reconciles.map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
         'default/old: ConfigMap listed',
         'default/new: ConfigMap added',
         'default/new: ConfigMap changed',
@@ -38,10 +38,10 @@ describe('Controller: changes and reconciles', () => {
       const key = { namespace: 'default', name: 'a' };
       await w.user.patch(ConfigMap, key, { type: 'merge', patch: { metadata: { labels: { a: 'b' } } } });
       await w.settle();
-      expect(w.passes).toHaveLength(1);
+      expect(w.reconciles).toHaveLength(1);
       await w.user.patch(ConfigMap, key, { type: 'merge', patch: { data: { x: '2' } } });
       await w.settle();
-      expect(w.passes).toHaveLength(2);
+      expect(w.reconciles).toHaveLength(2);
     }),
   );
 
@@ -74,7 +74,7 @@ describe('Controller: changes and reconciles', () => {
         await w.settle();
         await w.user.update(Secret, secret('b'));
         await w.settle();
-        expect(w.passes.map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
+        expect(w.reconciles.map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
           'default/a: Secret added',
           'default/a: Secret changed',
           'default/b: Secret changed',
@@ -102,7 +102,7 @@ describe('Controller: changes and reconciles', () => {
         await w.user.create(ConfigMap, configMap('d-later', ago(-2000)));
         w.manager.start();
         await w.pass(10);
-        expect(w.passes.map(({ key }) => key)).toEqual([
+        expect(w.reconciles.map(({ key }) => key)).toEqual([
           'default/b-oldest',
           'default/a-old',
           'default/c-young',
@@ -140,7 +140,7 @@ describe('Controller: changes and reconciles', () => {
         });
         await w.user.create(ConfigMap, configMap('a'));
         await w.settle();
-        expect(w.passes).toHaveLength(1);
+        expect(w.reconciles).toHaveLength(1);
         expect(w.manager.registry.text()).toMatch(
           /lapse_handler_errors_total\{source="v1\/secrets in default"\} 1/,
         );

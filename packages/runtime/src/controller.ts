@@ -29,7 +29,7 @@ import { withinRights } from './rights.ts';
 import type { Timers } from './timers.ts';
 import { type ReconcileRecord, Worker } from './worker.ts';
 
-export interface FirstLook {
+export interface FirstDeadline {
   readonly controller: string;
   readonly key: string;
   readonly at: Instant;
@@ -52,7 +52,7 @@ export interface Shared {
   readonly enforceRights: boolean;
   readonly onReconcile?: (record: ReconcileRecord & { readonly controller: string }) => void;
   /** Called for an object of the initial list whose first reconcile is scheduled for later. */
-  readonly onFirstDeadline?: (look: FirstLook) => void;
+  readonly onFirstDeadline?: (first: FirstDeadline) => void;
 }
 
 const CONCURRENCY = 4;

@@ -51,11 +51,11 @@ describe('Manager: start', () => {
       ]);
       w.releaseEvents();
       await w.settle();
-      expect([w.manager.phase, order.log, w.passes.length]).toEqual(['standby', ['campaign'], 0]);
+      expect([w.manager.phase, order.log, w.reconciles.length]).toEqual(['standby', ['campaign'], 0]);
       expect(w.manager.readiness()).toEqual({ ready: true, problems: [] });
       order.gain();
       await w.settle();
-      expect([w.manager.phase, w.passes.length]).toEqual(['leading', 1]);
+      expect([w.manager.phase, w.reconciles.length]).toEqual(['leading', 1]);
     }),
   );
 
@@ -85,7 +85,7 @@ describe('Manager: start', () => {
         });
         w.manager.start();
         await w.settle();
-        expect(w.passes.map((p) => p.controller)).toEqual(['good']);
+        expect(w.reconciles.map((p) => p.controller)).toEqual(['good']);
         expect(w.manager.readiness().problems.join()).toMatch(/x.example\/v1\/xs: list notServed/);
         w.interfere = ({ path }) =>
           path.startsWith('/apis/x.example/v1/xs') && !path.includes('watch')
@@ -98,7 +98,7 @@ describe('Manager: start', () => {
               }
             : undefined;
         await w.pass(120_000);
-        expect(w.passes.map((p) => p.controller)).toEqual(['good', 'late']);
+        expect(w.reconciles.map((p) => p.controller)).toEqual(['good', 'late']);
       },
     ),
   );
@@ -125,12 +125,12 @@ describe('Manager: leadership', () => {
       lead.lose();
       await w.user.create(ConfigMap, configMap('b'));
       await w.pass(60_000);
-      expect([w.manager.phase, w.passes.length]).toEqual(['standby', 1]);
+      expect([w.manager.phase, w.reconciles.length]).toEqual(['standby', 1]);
       expect(isIdle(w.manager.activity())).toBe(true);
       lead.gain();
       await w.settle();
       expect(
-        w.passes
+        w.reconciles
           .map((p) => p.key)
           .slice(1)
           .sort(),
@@ -188,7 +188,7 @@ describe('Manager: stop', () => {
         kind.gain();
         await w.settle();
         expect(await stopping).toBe(true);
-        expect(w.passes.map((p) => p.key)).toEqual(['default/a']);
+        expect(w.reconciles.map((p) => p.key)).toEqual(['default/a']);
         expect(kind.log).toContain('released');
         expect([...w.manager.caches.statuses()]).toEqual([]);
         expect(w.clock.next()).toBeUndefined();
@@ -227,7 +227,7 @@ describe('Manager: stop', () => {
         await w.clock.advance(seconds(0.2), turn);
         await turn();
         expect(drained).toBe(false);
-        expect(w.passes.at(-1)?.outcome).toMatchObject({ kind: 'failed', cause: { failure: 'aborted' } });
+        expect(w.reconciles.at(-1)?.outcome).toMatchObject({ kind: 'failed', cause: { failure: 'aborted' } });
       },
     ),
   );

@@ -108,7 +108,7 @@ export class Manager {
     const shared = this.#shared();
     this.#stopFollowingClock = onSetBack(this.#options.clock, () => {
       this.#log.warn({}, 'the wall clock was set back; reconciling all waiting keys');
-      this.timers.lookAgain();
+      this.timers.deliverAll();
     });
     this.#controllers = this.#options.controllers.map((definition) => new Controller(definition, shared));
     for (const { handles } of this.#controllers)
@@ -133,7 +133,7 @@ export class Manager {
   activity(): Activity {
     const running = this.#controllers.filter((controller) => controller.running);
     return {
-      passes: this.#controllers.reduce((sum, { busy }) => sum + busy, 0),
+      reconciles: this.#controllers.reduce((sum, { busy }) => sum + busy, 0),
       ready: running.reduce((sum, { queue }) => sum + queue.ready, 0),
       caches: this.caches.busy,
       requests: this.#options.inFlight?.() ?? 0,
@@ -192,12 +192,14 @@ export class Manager {
     const { elector, events, drain = DRAIN } = this.#options;
     this.#phase = 'stopped';
     this.#stopFollowingClock();
-    const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
-    const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
+    const reconciles = Promise.all(this.#controllers.map((controller) => controller.pause())).then(
+      () => true,
+    );
+    const drained = await this.#within(millis(drain * DRAIN_SHARE), reconciles, false);
     for (const controller of this.#controllers) controller.close();
     this.timers.close();
     const rest = millis(drain * (1 - DRAIN_SHARE));
-    const remaining = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
+    const remaining = [reconciles, elector?.stop(), events?.close(rest), this.caches.close()];
     await this.#within(rest, Promise.allSettled(remaining), []);
     return drained;
   }

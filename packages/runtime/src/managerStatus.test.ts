@@ -78,8 +78,8 @@ describe('Manager: status and metrics', () => {
           await Promise.resolve();
         }
         await w.settle();
-        expect([...seen].sort()).toEqual(['passes', 'ready', 'requests']);
-        expect(w.manager.activity()).toEqual({ passes: 0, ready: 0, caches: 0, requests: 0, events: 0 });
+        expect([...seen].sort()).toEqual(['ready', 'reconciles', 'requests']);
+        expect(w.manager.activity()).toEqual({ reconciles: 0, ready: 0, caches: 0, requests: 0, events: 0 });
       },
     ),
   );
@@ -110,7 +110,7 @@ test(
     await w.pass(3_600_000);
     // The only wake-ups are the server-side timeouts of watches.
     expect(w.requests.length - before).toBeLessThanOrEqual(3);
-    expect(w.passes).toHaveLength(50);
+    expect(w.reconciles).toHaveLength(50);
   }),
 );
 
@@ -141,10 +141,10 @@ test(
         instants++;
         await w.settle();
       });
-      expect(w.passes).toHaveLength(200 + 199);
-      expect(w.passes.every(({ now }, i) => i < 200 || w.since(now) === ((i - 199) * 30 * DAY) / 200)).toBe(
-        true,
-      );
+      expect(w.reconciles).toHaveLength(200 + 199);
+      expect(
+        w.reconciles.every(({ now }, i) => i < 200 || w.since(now) === ((i - 199) * 30 * DAY) / 200),
+      ).toBe(true);
       // The only other wake-ups are the ends of watches, at most every half hour.
       expect(instants).toBeLessThan(200 + 30 * 24 * 2);
     },

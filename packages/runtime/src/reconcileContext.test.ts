@@ -26,7 +26,7 @@ describe('reconciles', () => {
         await w.user.create(ConfigMap, configMap('a', { at: String(plus(w.clock.now(), seconds(90))) }));
         await w.pass(3_600_000);
         expect(w.timeline()).toEqual(['+0 default/a waitUntil', '+90000 default/a settled']);
-        expect(w.passes[1]!.reason).toBe('deadline: test');
+        expect(w.reconciles[1]!.reason).toBe('deadline: test');
       },
     ),
   );
@@ -47,9 +47,9 @@ describe('reconciles', () => {
         await w.user.create(ConfigMap, configMap('bad'));
         for (let i = 0; i < 20; i++) await w.user.create(ConfigMap, configMap(`good-${i}`));
         await w.settle();
-        expect(w.passes.filter((p) => p.outcome.kind === 'settled')).toHaveLength(20);
+        expect(w.reconciles.filter((p) => p.outcome.kind === 'settled')).toHaveLength(20);
         await w.pass(60_000);
-        const tries = w.passes.filter((p) => p.key === 'default/bad').length;
+        const tries = w.reconciles.filter((p) => p.key === 'default/bad').length;
         expect(tries).toBeGreaterThan(10);
         expect(tries).toBeLessThan(20);
       },
@@ -90,7 +90,7 @@ describe('reconciles', () => {
         await w.settle();
         expect(running.most).toBe(3);
         expect(running.keys).toEqual([]);
-        expect(w.passes.every((p) => p.outcome.kind === 'settled')).toBe(true);
+        expect(w.reconciles.every((p) => p.outcome.kind === 'settled')).toBe(true);
       },
     ),
   );
@@ -103,7 +103,7 @@ describe('reconciles', () => {
         w.manager.start();
         await w.user.create(ConfigMap, configMap('a'));
         await w.settle();
-        expect(w.passes[0]!.outcome).toMatchObject({
+        expect(w.reconciles[0]!.outcome).toMatchObject({
           kind: 'failed',
           cause: { message: 'controller test does not watch v1 Secret' },
         });
@@ -117,9 +117,9 @@ describe('reconciles', () => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));
       await w.settle();
-      expect(w.passes).toHaveLength(1);
+      expect(w.reconciles).toHaveLength(1);
       await w.pass(10_000);
-      expect(w.passes.map((p) => p.outcome.kind)).toEqual(['again', 'again', 'again', 'settled']);
+      expect(w.reconciles.map((p) => p.outcome.kind)).toEqual(['again', 'again', 'again', 'settled']);
     }),
   );
 });

@@ -4,7 +4,7 @@
 
 import { millis } from '@lapse/base/instant';
 import { sleep } from '@lapse/base/sleep';
-import { breather } from '@lapse/base/turn';
+import { yieldEvery } from '@lapse/base/turn';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Shape } from '@lapse/kube/api/shape';
 import { compareVersions } from '@lapse/kube/api/versions';
@@ -33,7 +33,7 @@ const YIELD_AFTER = 1000;
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #stop = new AbortController();
-  readonly #yieldIfDue = breather(YIELD_AFTER);
+  readonly #yieldIfDue = yieldEvery(YIELD_AFTER);
   #progress: Progress;
   #problem: Problem | undefined;
   #yielding = false;

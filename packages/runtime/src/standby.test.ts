@@ -111,7 +111,7 @@ describe('a replica that lost the lease', () => {
       dynamic.gain();
       await w.settle();
       expect(sources()).toEqual(['v1/configmaps in default', 'v1/secrets in default']);
-      expect(w.passes.map(({ key }) => key)).toContain('of-secrets/late');
+      expect(w.reconciles.map(({ key }) => key)).toContain('of-secrets/late');
     }),
   );
 
@@ -134,10 +134,10 @@ describe('a replica that lost the lease', () => {
       await w.settle();
       ordered.lose();
       await w.settle();
-      w.passes.length = 0;
+      w.reconciles.length = 0;
       ordered.gain();
       await w.pass(1);
-      expect(w.passes.map(({ key }) => key)).toEqual(['default/b', 'default/c', 'default/a']);
+      expect(w.reconciles.map(({ key }) => key)).toEqual(['default/b', 'default/c', 'default/a']);
     }),
   );
 });

@@ -138,7 +138,7 @@ test('delivers nothing early when the timer fires before the clock reaches the d
   expect(due).toEqual([]);
 });
 
-test('lookAgain delivers every key once and keeps deadlines that are set meanwhile', async () => {
+test('deliverAll delivers every key once and keeps deadlines that are set meanwhile', async () => {
   const { clock, at } = setup();
   const timers = new Timers(clock);
   const due: number[] = [];
@@ -151,7 +151,7 @@ test('lookAgain delivers every key once and keeps deadlines that are set meanwhi
   paused.setEarlier(id(7), at(1));
   lane.setEarlier(id(1), at(3_600_000));
   lane.setEarlier(id(2), at(100));
-  timers.lookAgain();
+  timers.deliverAll();
   expect([due, lane.size, paused.size]).toEqual([[2, 1], 2, 1]);
 });
 

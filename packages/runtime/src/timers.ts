@@ -80,7 +80,7 @@ export class Timers {
    * Delivers all keys, due or not. Used after the wall clock was set back, because short pauses have become long. The
    * receiver decides again when the key is due.
    */
-  lookAgain(): void {
+  deliverAll(): void {
     for (const { heap, onDue, paused } of this.#rows) {
       if (paused) continue;
       // Collects all ids first, because `onDue` sets new deadlines.

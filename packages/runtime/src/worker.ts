@@ -5,7 +5,7 @@ import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, millis } from '@lapse/base/instant';
 import type { Log } from '@lapse/base/log';
-import { breather } from '@lapse/base/turn';
+import { yieldEvery } from '@lapse/base/turn';
 import type { DecisionTime } from './decisionTime.ts';
 import type { ControllerMetrics } from './metrics/runtimeMetrics.ts';
 import { asError, failed, type Outcome } from './outcome.ts';
@@ -42,7 +42,7 @@ const YIELD_AFTER = 16;
 
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #yieldIfDue = breather(YIELD_AFTER);
+  readonly #yieldIfDue = yieldEvery(YIELD_AFTER);
   #running = false;
   #woken = false;
   #busy = 0;

@@ -62,7 +62,7 @@ export class World {
   readonly clock = new VirtualClock();
   readonly start: Instant = this.clock.now();
   readonly requests: string[] = [];
-  readonly passes: (ReconcileRecord & { controller: string })[] = [];
+  readonly reconciles: (ReconcileRecord & { controller: string })[] = [];
   readonly server: ApiServer;
   /** A user's client, without faults and rate limits. */
   readonly user;
@@ -87,7 +87,7 @@ export class World {
       controllers: [],
       freeze: true,
       inFlight: counted.inFlight,
-      onReconcile: (record) => this.passes.push(record),
+      onReconcile: (record) => this.reconciles.push(record),
       ...managerOptions,
     });
   }
@@ -105,7 +105,7 @@ export class World {
   since = (at: Instant = this.clock.now()): Millis => minus(at, this.start);
   /** `+milliseconds key outcome` for each reconcile. */
   timeline = (): string[] =>
-    this.passes.map(({ key, now, outcome }) => `+${this.since(now)} ${key} ${outcome.kind}`);
+    this.reconciles.map(({ key, now, outcome }) => `+${this.since(now)} ${key} ${outcome.kind}`);
 
   async close(): Promise<void> {
     const stopped = this.manager.stop();

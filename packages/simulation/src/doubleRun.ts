@@ -2,8 +2,8 @@
 // all objects were reconciled, because otherwise the check proves nothing.
 
 import type { Manager } from '@lapse/runtime/manager';
-import type { SimulatedReconcile } from './narrator.ts';
-import { isWrite } from './seen.ts';
+import { isWrite } from './requestInfo.ts';
+import type { SimulatedReconcile } from './timelineWriter.ts';
 import type { RequestRecord } from './wire.ts';
 
 export interface DoubleRun {
@@ -16,21 +16,23 @@ export interface DoubleRun {
 
 export interface Watched {
   readonly manager: Manager;
-  readonly passes: readonly SimulatedReconcile[];
+  readonly reconciles: readonly SimulatedReconcile[];
   readonly requests: readonly RequestRecord[];
   readonly settle: () => Promise<void>;
 }
 
-export async function runAgain({ manager, passes, requests, settle }: Watched): Promise<DoubleRun> {
+export async function runAgain({ manager, reconciles, requests, settle }: Watched): Promise<DoubleRun> {
   await settle();
-  const [passesBefore, requestsBefore] = [passes.length, requests.length];
+  const [reconcilesBefore, requestsBefore] = [reconciles.length, requests.length];
   const wanted = keysOf(manager);
   manager.enqueueAll('double run');
   await settle();
-  const looked = new Set(passes.slice(passesBefore).map(({ controller, key }) => `${controller} ${key}`));
+  const reconciled = new Set(
+    reconciles.slice(reconcilesBefore).map(({ controller, key }) => `${controller} ${key}`),
+  );
   return {
     objects: wanted.length,
-    reconciled: wanted.filter((key) => looked.has(key)).length,
+    reconciled: wanted.filter((key) => reconciled.has(key)).length,
     writes: requests.slice(requestsBefore).filter(isWrite),
   };
 }

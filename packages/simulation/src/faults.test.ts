@@ -127,7 +127,7 @@ test(
   'a hook can act as another client just before a request',
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
-    simulation.faults.justBefore('DELETE', () => simulation.hands.patch('cm/a', endingAt(minutes(60))));
+    simulation.faults.justBefore('DELETE', () => simulation.userClient.patch('cm/a', endingAt(minutes(60))));
     await simulation.timePasses(hours(2));
     expect(lines(simulation)).toEqual([
       '+00:00  configmap/a  waiting  until +10:00 (expiry)',
@@ -144,7 +144,7 @@ describe('no change is missed when watches break', () => {
     simulated(async (simulation) => {
       await simulation.apply(note('a', minutes(10)));
       simulation.faults.breakWatches(how);
-      await simulation.hands.patch('cm/a', endingAt(minutes(20)));
+      await simulation.userClient.patch('cm/a', endingAt(minutes(20)));
       await simulation.timePasses(minutes(15));
       expect(await exists(simulation)).toBe(true);
       await simulation.timePasses(minutes(5));
@@ -161,7 +161,7 @@ test(
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.holdEvents();
-    await simulation.hands.patch('cm/a', endingAt(minutes(30)));
+    await simulation.userClient.patch('cm/a', endingAt(minutes(30)));
     await simulation.timePasses(minutes(10));
     expect(deletes(simulation)[0]).toBe(409);
     expect(await exists(simulation)).toBe(true);
@@ -178,7 +178,7 @@ test(
     simulation.faults.duplicateEvents();
     await simulation.apply(note('a', minutes(10)));
     await simulation.timePasses(minutes(10));
-    expect(simulation.passes.filter(({ outcome }) => outcome.kind === 'waitUntil')).toHaveLength(1);
+    expect(simulation.reconciles.filter(({ outcome }) => outcome.kind === 'waitUntil')).toHaveLength(1);
     expect(deletes(simulation)).toEqual([200]);
   }),
 );
@@ -201,7 +201,7 @@ test(
       await simulation.apply(names.map((name) => note(name, minutes(10))));
       simulation.faults.answer('DELETE', { hang: 'before' }, { times: 10 });
       await simulation.timePasses(minutes(10));
-      expect(simulation.passes.filter(({ at }) => at === simulation.clock.now())).toHaveLength(0);
+      expect(simulation.reconciles.filter(({ at }) => at === simulation.clock.now())).toHaveLength(0);
       await simulation.timePasses(minutes(10));
       expect(
         (
@@ -224,7 +224,7 @@ test(
   simulated(async (simulation) => {
     await simulation.apply(note('a', minutes(10)));
     simulation.faults.disconnect();
-    await simulation.hands.apply(note('b', minutes(1)));
+    await simulation.userClient.apply(note('b', minutes(1)));
     await simulation.timePasses(minutes(30));
     expect(await exists(simulation)).toBe(true);
     simulation.faults.heal();

@@ -2,7 +2,7 @@
 // request is affected by at most one. By default there are no faults, and `heal` removes all of them.
 
 import { type Millis, millis } from '@lapse/base/instant';
-import { compileMatcher, type Matcher, type SeenRequest } from './seen.ts';
+import { compileMatcher, type Matcher, type RequestInfo } from './requestInfo.ts';
 import { Streams, type WatchBreak } from './streams.ts';
 
 /** `after`: the server handles the request before the fault occurs. */
@@ -33,14 +33,14 @@ export interface FaultOptions {
 }
 
 interface Rule {
-  readonly matches: (request: SeenRequest) => boolean;
+  readonly matches: (request: RequestInfo) => boolean;
   readonly fault: Fault;
   left: number;
 }
 
 interface Hook {
-  readonly matches: (request: SeenRequest) => boolean;
-  readonly fn: (request: SeenRequest) => unknown;
+  readonly matches: (request: RequestInfo) => boolean;
+  readonly fn: (request: RequestInfo) => unknown;
   left: number;
 }
 
@@ -57,7 +57,7 @@ export class Faults {
   }
 
   /** Calls and awaits `fn` before the server receives a matching request. */
-  justBefore(matcher: Matcher, fn: (request: SeenRequest) => unknown, options: FaultOptions = {}): void {
+  justBefore(matcher: Matcher, fn: (request: RequestInfo) => unknown, options: FaultOptions = {}): void {
     this.#hooks.push({ matches: compileMatcher(matcher), fn, left: options.times ?? 1 });
   }
 
@@ -97,7 +97,7 @@ export class Faults {
   }
 
   /** For wire.ts: the hooks that match this request. */
-  takeHooks(request: SeenRequest): Hook['fn'][] {
+  takeHooks(request: RequestInfo): Hook['fn'][] {
     const met = this.#hooks.filter((hook) => hook.matches(request));
     for (const hook of met) hook.left--;
     this.#hooks = this.#hooks.filter(({ left }) => left > 0);
@@ -105,7 +105,7 @@ export class Faults {
   }
 
   /** For wire.ts: the fault that affects this request. */
-  take(request: SeenRequest): Fault | undefined {
+  take(request: RequestInfo): Fault | undefined {
     const rule = this.#rules.find(({ matches }) => matches(request));
     if (rule === undefined) return this.#slow > 0 ? { delay: this.#slow, when: 'before' } : undefined;
     if (--rule.left <= 0) this.#rules = this.#rules.filter((other) => other !== rule);

@@ -7,8 +7,8 @@ import type { HttpHandler } from '@lapse/kube/api/http';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseBytes, parseText } from '@lapse/kube/client/codec';
-import { lasting } from './lasting.ts';
-import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
+import { isWrite, parseRequestInfo, type RequestInfo } from './requestInfo.ts';
+import { withoutWatchTimeout } from './withoutWatchTimeout.ts';
 import { Writers } from './writers.ts';
 
 /** Who wrote the change. `server`: the API server itself. */
@@ -63,7 +63,7 @@ export class History {
     const { handler } = this.#options;
     return async (request) => {
       if (request.method === 'GET') return handler(request);
-      const seen = seeRequest(request);
+      const seen = parseRequestInfo(request);
       if (!isWrite(seen)) return handler(request);
       await this.#follow(seen);
       const answered = this.#writers.enter(seen, nameIn(seen), actor);
@@ -77,7 +77,7 @@ export class History {
     this.#stop.abort();
   }
 
-  #follow({ group, version, resource }: SeenRequest): Promise<void> {
+  #follow({ group, version, resource }: RequestInfo): Promise<void> {
     const collection = `${group === '' ? `/api/${version}` : `/apis/${group}/${version}`}/${resource}`;
     const id = `${group}/${resource}`;
     let following = this.#followed.get(id);
@@ -104,7 +104,7 @@ export class History {
         apiVersion: item.apiVersion ?? String(list.apiVersion),
       });
     const version = isObject(list.metadata) ? String(list.metadata.resourceVersion) : '';
-    const response = await lasting(this.#options.handler)({
+    const response = await withoutWatchTimeout(this.#options.handler)({
       method: 'GET',
       path: `${at.collection}?watch=1&resourceVersion=${version}`,
       headers: {},
@@ -160,7 +160,7 @@ export class History {
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 /** The name in the body of a create request. */
-function nameIn({ verb, body }: SeenRequest): string | undefined {
+function nameIn({ verb, body }: RequestInfo): string | undefined {
   if (verb !== 'create' || body === undefined) return undefined;
   try {
     const object = parseBytes(body);

@@ -3,7 +3,7 @@ import type { Activity } from '@lapse/runtime/activity';
 import { expect, test } from 'vitest';
 import { type ActivityProbe, settle } from './idle.ts';
 
-const IDLE: Activity = { passes: 0, ready: 0, caches: 0, requests: 0, events: 0 };
+const IDLE: Activity = { reconciles: 0, ready: 0, caches: 0, requests: 0, events: 0 };
 
 /** A process that is busy for a number of turns, as reported by one of its counters, with progress in each turn. */
 function working(
@@ -24,7 +24,7 @@ function working(
 }
 
 test.each<[string, Partial<Activity>, number]>([
-  ['a running reconcile', { passes: 1 }, 0],
+  ['a running reconcile', { reconciles: 1 }, 0],
   ['a ready key', { ready: 1 }, 0],
   ['a cache with unapplied items', { caches: 1 }, 0],
   ['a request', { requests: 1 }, 0],
@@ -37,14 +37,14 @@ test.each<[string, Partial<Activity>, number]>([
 });
 
 test.each<[string, Partial<Activity>]>([
-  ['a reconcile that waits for time', { passes: 2, ready: 7 }],
+  ['a reconcile that waits for time', { reconciles: 2, ready: 7 }],
   ['an Event that waits for its retry', { events: 1 }],
 ])('does not wait for %s without progress', async (_what, busy) => {
   await settle({ activities: () => [IDLE, { ...IDLE, ...busy }], undelivered: () => 0, progress: () => 5 });
 });
 
 test.each<[string, Partial<Activity>, number]>([
-  ['a request', { requests: 1, passes: 1 }, 0],
+  ['a request', { requests: 1, reconciles: 1 }, 0],
   ['a cache', { caches: 1 }, 0],
   ['an undelivered event', {}, 1],
 ])('throws if %s never ends', async (_what, busy, undelivered) => {

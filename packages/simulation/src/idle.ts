@@ -41,4 +41,5 @@ export async function settle(probe: ActivityProbe, maxTurns = MAX_TURNS): Promis
 }
 
 /** Only reconciles and Events that wait for time are left. Ready keys behind them have no free worker. */
-const isWaiting = (activity: Activity): boolean => isIdle({ ...activity, ready: 0, passes: 0, events: 0 });
+const isWaiting = (activity: Activity): boolean =>
+  isIdle({ ...activity, ready: 0, reconciles: 0, events: 0 });

@@ -32,8 +32,8 @@ async function story(seed: number): Promise<string> {
     simulation.faults.heal();
     await simulation.restart();
     await simulation.timePasses(hours(10));
-    const { requests, passes, changes } = simulation;
-    return JSON.stringify([requests, passes, changes, simulation.timeline()], (_key, value: unknown) =>
+    const { requests, reconciles, changes } = simulation;
+    return JSON.stringify([requests, reconciles, changes, simulation.timeline()], (_key, value: unknown) =>
       value instanceof Error ? value.message : value,
     );
   } finally {

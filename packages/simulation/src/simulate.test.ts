@@ -114,9 +114,9 @@ test(
     await simulation.jumpProcess(minutes(11));
     expect(await simulation.get('cm/a')).toBeUndefined();
     await simulation.apply(note('b', hours(2)));
-    const { length } = simulation.passes;
+    const { length } = simulation.reconciles;
     await simulation.jumpProcess(minutes(-30));
-    expect(simulation.passes.length).toBeGreaterThan(length);
+    expect(simulation.reconciles.length).toBeGreaterThan(length);
   }),
 );
 

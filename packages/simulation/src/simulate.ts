@@ -10,21 +10,21 @@ import { type Client, createClient } from '@lapse/kube/client/client';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import type { Registry } from '@lapse/runtime/metrics/registry';
-import { Bystanders } from './bystanders.ts';
 import { type DoubleRun, runAgain } from './doubleRun.ts';
 import { Faults } from './faults.ts';
-import { createHands, type Hands, type Manifests } from './hands.ts';
 import { type Change, History } from './history.ts';
 import { settle } from './idle.ts';
-import { Narrator, type SimulatedReconcile } from './narrator.ts';
 import type { SimulationOptions } from './options.ts';
 import { ProcessRun } from './process.ts';
-import { isWrite } from './seen.ts';
+import { isWrite } from './requestInfo.ts';
+import { SimulatedControllerManager } from './simulatedControllerManager.ts';
 import { SkewedClock } from './skewedClock.ts';
 import { Timeline } from './timeline.ts';
+import { type SimulatedReconcile, TimelineWriter } from './timelineWriter.ts';
+import { createUserClient, type Manifests, type UserClient } from './userClient.ts';
 import { type RequestRecord, Wire } from './wire.ts';
 
-export class Simulation implements Omit<Hands, 'create' | 'status'> {
+export class Simulation implements Omit<UserClient, 'create' | 'status'> {
   readonly clock: VirtualClock;
   readonly start: Instant;
   readonly server: ApiServer;
@@ -32,18 +32,18 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   /** A user's client. */
   readonly user: Client;
   /** The actions of a user, by object name. */
-  readonly hands: Hands;
+  readonly userClient: UserClient;
   /** Every request of the process under test. */
   readonly requests: RequestRecord[] = [];
   /** Every reconcile of the process under test. */
-  readonly passes: SimulatedReconcile[] = [];
+  readonly reconciles: SimulatedReconcile[] = [];
   readonly #serverClock: SkewedClock;
   readonly #options: SimulationOptions;
   readonly #random: Random;
   readonly #history: History;
   readonly #timeline: Timeline;
-  readonly #narrator: Narrator;
-  readonly #simulatedControllers: Bystanders;
+  readonly #timelineWriter: TimelineWriter;
+  readonly #simulatedControllers: SimulatedControllerManager;
   readonly #kinds = new Map<string, string>();
   #processOffset = millis(0);
   #run: ProcessRun | undefined;
@@ -62,7 +62,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     this.#options = options;
     this.#random = seededRandom((options.seed ?? 1) * 2 + 1);
     this.#timeline = new Timeline(this.start);
-    this.#narrator = new Narrator(
+    this.#timelineWriter = new TimelineWriter(
       this.#timeline,
       () => clock.now(),
       (name) => this.#run?.controllers.find((controller) => controller.name === name)?.for,
@@ -73,7 +73,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       serverClock,
       onChange: (change) => {
         this.#kinds.set(`${change.group}/${change.resource}`, change.kind);
-        this.#narrator.change(change);
+        this.#timelineWriter.change(change);
         options.onChange?.(change);
         this.#simulatedControllers.change(change);
       },
@@ -86,8 +86,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       userAgent: 'user',
       fieldManager: 'user',
     });
-    this.hands = createHands(this.user);
-    this.#simulatedControllers = new Bystanders(options.simulatedControllers ?? [], {
+    this.userClient = createUserClient(this.user);
+    this.#simulatedControllers = new SimulatedControllerManager(options.simulatedControllers ?? [], {
       handler: this.#history.handlerFor('simulated controller'),
       clock: serverClock,
       random: seededRandom((options.seed ?? 1) * 2 + 2),
@@ -113,10 +113,10 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     return this.#lastRun.manager.registry;
   }
 
-  apply = (manifests: Manifests): Promise<void> => this.#then(this.hands.apply(manifests));
-  patch = (ref: string, patch: object): Promise<void> => this.#then(this.hands.patch(ref, patch));
-  delete: Hands['delete'] = (ref, options) => this.#then(this.hands.delete(ref, options));
-  get: Hands['get'] = (ref) => this.hands.get(ref);
+  apply = (manifests: Manifests): Promise<void> => this.#then(this.userClient.apply(manifests));
+  patch = (ref: string, patch: object): Promise<void> => this.#then(this.userClient.patch(ref, patch));
+  delete: UserClient['delete'] = (ref, options) => this.#then(this.userClient.delete(ref, options));
+  get: UserClient['get'] = (ref) => this.userClient.get(ref);
 
   /** Waits until all work that is due now is done. Time does not advance. */
   settle = (): Promise<void> => this.clock.advance(millis(0), this.#rest);
@@ -125,10 +125,10 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     settle({
       activities: () => this.#simulatedControllers.activities(this.#run?.manager),
       undelivered: () => this.server.undelivered(),
-      progress: () => this.requests.length + this.#answers + this.passes.length + this.#others(),
+      progress: () => this.requests.length + this.#answers + this.reconciles.length + this.#others(),
     });
 
-  #others = (): number => this.changes.length + this.#simulatedControllers.passes;
+  #others = (): number => this.changes.length + this.#simulatedControllers.reconciles;
 
   /** Advances the clock from one due instant to the next, and finishes all due work at each. */
   async timePasses(length: Millis): Promise<void> {
@@ -159,7 +159,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     const back = offset < this.#processOffset;
     this.#processOffset = offset;
     this.#run?.clock.set(offset);
-    if (back) this.#run?.manager.timers.lookAgain();
+    if (back) this.#run?.manager.timers.deliverAll();
     await this.settle();
   }
   /** Changes the process's wall clock by this much. */
@@ -208,9 +208,9 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** Reconciles every object once more. A controller that has done its work writes nothing. */
   async doubleRun(): Promise<DoubleRun> {
-    const { passes, requests, settle } = this;
+    const { reconciles, requests, settle } = this;
     if (this.#run === undefined) return { objects: 0, reconciled: 0, writes: [] };
-    return runAgain({ manager: this.#run.manager, passes, requests, settle });
+    return runAgain({ manager: this.#run.manager, reconciles, requests, settle });
   }
 
   async close(): Promise<void> {
@@ -263,7 +263,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       },
       onAnswer: (record) => {
         this.#answers++;
-        this.#narrator.answer(record, ({ group, resource }) => this.#kindName(group, resource));
+        this.#timelineWriter.answer(record, ({ group, resource }) => this.#kindName(group, resource));
       },
     });
     const run: ProcessRun = new ProcessRun({
@@ -276,8 +276,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       onReconcile: (record) => {
         if (this.#run !== run) return;
         const reconcile = { ...record, at: this.clock.now() };
-        this.passes.push(reconcile);
-        this.#narrator.reconcile(reconcile);
+        this.reconciles.push(reconcile);
+        this.#timelineWriter.reconcile(reconcile);
       },
     });
     return run;

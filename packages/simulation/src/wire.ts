@@ -8,11 +8,11 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/htt
 import { isObject } from '@lapse/kube/api/json';
 import { TransportError } from '@lapse/kube/client/transport';
 import type { Fault, Faults } from './faults.ts';
-import { lasting } from './lasting.ts';
-import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
+import { isWrite, parseRequestInfo, type RequestInfo } from './requestInfo.ts';
+import { withoutWatchTimeout } from './withoutWatchTimeout.ts';
 
 /** One request of the process under test. */
-export interface RequestRecord extends SeenRequest {
+export interface RequestRecord extends RequestInfo {
   /** When it was sent, in simulation time. */
   readonly at: Instant;
   /** When the process got the response or gave up. */
@@ -56,7 +56,7 @@ export class Wire {
 
   readonly handle: HttpHandler = async (request) => {
     const record: RequestRecord = {
-      ...seeRequest(request),
+      ...parseRequestInfo(request),
       at: this.#options.clock.now(),
       status: 'pending',
     };
@@ -100,18 +100,18 @@ export class Wire {
     return undefined;
   }
 
-  async #after(fault: Fault, request: HttpRequest, record: SeenRequest): Promise<void> {
+  async #after(fault: Fault, request: HttpRequest, record: RequestInfo): Promise<void> {
     if ('duplicate' in fault && record.verb !== 'watch') await this.#send(request, record);
     if ('drop' in fault && fault.drop === 'after') throw broken();
     if ('hang' in fault && fault.hang === 'after') await this.#hang(request);
     if ('delay' in fault && fault.when === 'after') await this.#pass(fault.delay, request.signal);
   }
 
-  async #send(request: HttpRequest, record: SeenRequest): Promise<HttpResponse> {
+  async #send(request: HttpRequest, record: RequestInfo): Promise<HttpResponse> {
     const { handler, faults } = this.#options;
     if (record.verb !== 'watch') return handler(request);
     const { controller, hangUp } = this.#linkSignals(request.signal);
-    const response = await lasting(handler)({ ...request, signal: controller.signal });
+    const response = await withoutWatchTimeout(handler)({ ...request, signal: controller.signal });
     if (response.body instanceof Uint8Array) return response;
     return { ...response, body: faults.streams.tap(response.body, hangUp) };
   }

@@ -2,7 +2,7 @@ import { type Instant, instant } from '@lapse/base/instant';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { expect, test } from 'vitest';
 import type { Actor } from './history.ts';
-import { seeRequest } from './seen.ts';
+import { parseRequestInfo } from './requestInfo.ts';
 import { Writers } from './writers.ts';
 
 const accepted = (version?: string): HttpResponse => ({
@@ -23,7 +23,7 @@ function make() {
   let now = 0;
   const writers = new Writers(() => instant(now) as Instant);
   const enter = (actor: Actor, method: string, path = `${HOME}/a`, name?: string) =>
-    writers.enter(seeRequest({ method, path, headers: {} }), name, actor);
+    writers.enter(parseRequestInfo({ method, path, headers: {} }), name, actor);
   return { writers, enter, later: () => now++ };
 }
 

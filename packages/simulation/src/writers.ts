@@ -4,7 +4,7 @@
 import type { Instant } from '@lapse/base/instant';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Actor } from './history.ts';
-import type { SeenRequest, Verb } from './seen.ts';
+import type { RequestInfo, Verb } from './requestInfo.ts';
 
 interface Write {
   readonly actor: Actor;
@@ -26,7 +26,7 @@ export class Writers {
   }
 
   /** Registers a write. Call the returned function with the response. */
-  enter(request: SeenRequest, name: string | undefined, actor: Actor): (response: HttpResponse) => void {
+  enter(request: RequestInfo, name: string | undefined, actor: Actor): (response: HttpResponse) => void {
     const write: Write = { actor, verb: request.verb };
     const key = keyText(request, name ?? request.name);
     this.#writes.set(key, [...this.#current(key), write]);
@@ -76,7 +76,7 @@ function choose(writes: readonly Write[], { version, ends }: Made): Write | unde
   return fitting[0] ?? open[0] ?? (ends ? possible[0] : possible.find(({ verb }) => DELETES.has(verb)));
 }
 
-type Target = Pick<SeenRequest, 'group' | 'resource' | 'namespace'> & { readonly name?: string | undefined };
+type Target = Pick<RequestInfo, 'group' | 'resource' | 'namespace'> & { readonly name?: string | undefined };
 
 const keyText = ({ group, resource, namespace = '' }: Target, name: string | undefined): string =>
   `${group}/${resource}/${namespace}/${name ?? ''}`;

@@ -118,18 +118,18 @@ const patient = { timeout: 300_000, interval: 500 };
 describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (name, family) => {
   test('uses every right that the chart grants, and has no request refused', async () => {
     const installation = onlyOf(family);
-    const { hands } = cluster;
+    const { userClient } = cluster;
     const { granted = [], before = [], play } = SCENARIOS[name] ?? {};
     const access = [...buildInstallationAccess(installation), ...grantOf(granted, installation)];
     const [port] = (await freePorts(1)) as [number];
     const hooks = localWebhooks(installation, port);
-    for (const object of [...access, ...hooks, ...before]) await hands.apply(object);
+    for (const object of [...access, ...hooks, ...before]) await userClient.apply(object);
     const lapse = await start(installation, port);
     try {
       // API servers observe webhooks, and their certificates, a moment later.
-      for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
-      await vi.waitFor(async () => play?.({ bed, hands }), patient);
-      for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
+      for (const { text } of readExamples()) await userClient.apply(text).catch(() => {});
+      await vi.waitFor(async () => play?.({ bed, userClient }), patient);
+      for (const { text } of readExamples()) await userClient.apply(text).catch(() => {});
       const own = [...familyRules(installation, installation.families[0]!)];
       const asked = () => audited(userOf(installation));
       await vi.waitFor(

@@ -1,7 +1,7 @@
 // The steps in which a family needs each of its rights, where the examples do not suffice.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { Hands } from '@lapse/simulation/hands';
+import type { UserClient } from '@lapse/simulation/userClient';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import type { Bed } from '../bed/bed.ts';
 
@@ -15,7 +15,7 @@ export interface Scenario {
 
 export interface World {
   readonly bed: Bed;
-  readonly hands: Hands;
+  readonly userClient: UserClient;
 }
 
 const policy = (name: string, spec: object) => ({
@@ -164,28 +164,28 @@ spec:
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ttl-policy': {
     granted: ['configmaps'],
-    async play({ hands }) {
-      await hands.apply(POLICIES);
+    async play({ userClient }) {
+      await userClient.apply(POLICIES);
       const maps = { apiVersion: 'v1', kind: 'ConfigMap' };
       const namespaceSelector = { matchLabels: { team: 'none' } };
-      await hands.apply(policy('maps', { target: maps, namespaceSelector }) as KubeObject);
-      await hands.apply(policy('nothing', { target: NOT_SERVED }) as KubeObject);
+      await userClient.apply(policy('maps', { target: maps, namespaceSelector }) as KubeObject);
+      await userClient.apply(policy('nothing', { target: NOT_SERVED }) as KubeObject);
     },
   },
   cleaner: {
     before: [EMPTY_CERTIFICATE],
     granted: ['configmaps'],
-    play: ({ hands }) => hands.apply(CLEANERS).then(() => {}),
+    play: ({ userClient }) => userClient.apply(CLEANERS).then(() => {}),
   },
   'volume-capture': {
-    play: ({ hands }) => hands.apply(DETACHED).then(() => {}),
+    play: ({ userClient }) => userClient.apply(DETACHED).then(() => {}),
   },
   'volume-restore': {
-    play: ({ hands }) => hands.apply(IMPOSSIBLE).then(() => {}),
+    play: ({ userClient }) => userClient.apply(IMPOSSIBLE).then(() => {}),
   },
   'manifest-capture': {
     granted: ['configmaps', 'secrets', 'deployments.apps'],
-    play: ({ hands }) => hands.apply(CAPTURED).then(() => {}),
+    play: ({ userClient }) => userClient.apply(CAPTURED).then(() => {}),
   },
   'object-keeper': {
     async play({ bed }) {

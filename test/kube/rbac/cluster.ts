@@ -13,7 +13,7 @@ import type { Transport } from '@lapse/kube/client/transport';
 import { undiciTransport } from '@lapse/kube/client/undici';
 import { Manager } from '@lapse/runtime/manager';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { createHands, type Hands } from '@lapse/simulation/hands';
+import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { applyCrds, kindsOf } from 'lapse/manager/crds';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
@@ -31,7 +31,7 @@ export interface Place {
 
 export interface FamilyCluster {
   /** Client of the administrator. */
-  readonly hands: Hands;
+  readonly userClient: UserClient;
   clientOf(token: string): Client;
   /** A token of a service account; `namespace` is that of the process by default. */
   tokenOf(account: string, namespace?: string): Promise<string>;
@@ -58,9 +58,13 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
       credentials: fixedCredentials({ headers: bearer(token) }),
     });
   const admin = clientOf(adminToken);
-  const hands = createHands(admin);
+  const userClient = createUserClient(admin);
   await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
-  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } as KubeObject);
+  await userClient.apply({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: NAMESPACE },
+  } as KubeObject);
   const controllers = simulatedControllersNamed(['*']);
   const simulatedControllers = new Manager({
     clock: realClock,
@@ -73,7 +77,7 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
     await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
   };
   return {
-    hands,
+    userClient,
     clientOf,
     async tokenOf(account, namespace = NAMESPACE) {
       const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });

@@ -65,8 +65,8 @@ export function describeFamilies(start: () => Promise<RbacServer>): void {
     test('works with exactly the rights it declares', async () => {
       const name = `only-${family.name}`;
       const parts = partsOf(family, FAMILIES, FLAGS);
-      const { hands } = cluster;
-      for (const object of buildAccess({ namespace: NAMESPACE, name }, parts)) await hands.apply(object);
+      const { userClient } = cluster;
+      for (const object of buildAccess({ namespace: NAMESPACE, name }, parts)) await userClient.apply(object);
       const token = await cluster.tokenOf(name);
       const flags = Object.entries(FLAGS).map(([flag, value]) => `--${flag}=${value}`);
       const address = '--metrics-bind-address=127.0.0.1:0';
@@ -76,7 +76,7 @@ export function describeFamilies(start: () => Promise<RbacServer>): void {
         await lapse.says(new RegExp(`"controller started".*"${controller.name}"`));
 
       // Something to do. An example that this cluster refuses does not matter here.
-      for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
+      for (const { text } of readExamples()) await userClient.apply(text).catch(() => {});
       const asked = () => server.audited(`system:serviceaccount:${NAMESPACE}:${name}`, token);
       const work = () => asked().filter(({ verb, resource, code }) => code < 300 && isWork(verb, resource));
       await vi.waitFor(() => expect(work(), lapse.out).not.toEqual([]), { timeout: 40_000, interval: 200 });

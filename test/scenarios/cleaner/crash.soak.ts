@@ -4,7 +4,7 @@
 
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { isWrite } from '@lapse/simulation/seen';
+import { isWrite } from '@lapse/simulation/requestInfo';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Cleaner } from 'lapse/api/cleaner';
 import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
@@ -75,8 +75,8 @@ async function recreate(simulation: Simulation): Promise<string[]> {
   const names: string[] = [];
   for (const { resource, name } of gone(simulation)) {
     if (resource !== 'configmaps') continue;
-    const { hands } = simulation;
-    await hands.create(configMap(name, { ready: 'no' }));
+    const { userClient } = simulation;
+    await userClient.create(configMap(name, { ready: 'no' }));
     names.push(name);
   }
   return names;

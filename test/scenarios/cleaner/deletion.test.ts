@@ -1,7 +1,7 @@
 // What a Cleaner deletes, in which order, and what happens when the cluster changes between decision and deletion.
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
-import type { Matcher } from '@lapse/simulation/seen';
+import type { Matcher } from '@lapse/simulation/requestInfo';
 import type { Cleaner } from 'lapse/api/cleaner';
 import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
@@ -49,10 +49,10 @@ describe('order and record', () => {
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
     const uids: (string | undefined)[] = [];
     for (const name of three) uids.push((await scene.then.object(`configmap/${name}`)).metadata.uid);
-    const { hands } = await scene.simulation();
+    const { userClient } = await scene.simulation();
     let record: Cleaner['status'];
     scene.when.justBefore('DELETE', async () => {
-      record = (await hands.get<Cleaner>('cleaner/c'))?.status;
+      record = (await userClient.get<Cleaner>('cleaner/c'))?.status;
     });
     await scene.when.timePasses(hours(1));
     expect(record?.deletion).toEqual({

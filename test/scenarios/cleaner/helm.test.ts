@@ -3,7 +3,7 @@
 import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { SeenRequest } from '@lapse/simulation/seen';
+import type { RequestInfo } from '@lapse/simulation/requestInfo';
 import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
@@ -323,7 +323,7 @@ scenario('a Cleaner that is deleted during its uninstall deletes nothing more', 
     ...release({ manifest: names.map((name) => document('ConfigMap', name)).join('') }),
     uninstalls(),
   ]);
-  const notesBegin = ({ resource, body }: SeenRequest) =>
+  const notesBegin = ({ resource, body }: RequestInfo) =>
     resource === 'cleaners' && body !== undefined && Buffer.from(body).includes('startedAt');
   scene.when.justBefore(notesBegin, () => scene.when.user.delete('cleaner/c'));
   await scene.when.timePasses(minutes(10));
@@ -499,13 +499,13 @@ describe('hooks', () => {
       ...release({ manifest: document('ConfigMap', 'm'), hooks: [before] }),
       uninstalls(),
     ]);
-    const isHook = ({ verb, resource }: SeenRequest) => verb === 'create' && resource === 'configmaps';
+    const isHook = ({ verb, resource }: RequestInfo) => verb === 'create' && resource === 'configmaps';
     scene.when.justBefore(isHook, () =>
       scene.when.user.patch('cleaner/c', { metadata: { labels: { a: 'b' } } }),
     );
     // Stops the controller if it reconciles in an endless loop.
     let writes = 0;
-    const isTooMuch = ({ verb, resource }: SeenRequest) =>
+    const isTooMuch = ({ verb, resource }: RequestInfo) =>
       verb === 'patch' && resource === 'cleaners' && ++writes > 20;
     scene.when.serverAnswers(isTooMuch, 500, { times: 100 });
     await scene.when.timePasses(minutes(2));

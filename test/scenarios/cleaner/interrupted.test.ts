@@ -2,7 +2,7 @@
 // lost.
 
 import { formatTime, hours, minutes, seconds } from '@lapse/base/instant';
-import type { Matcher } from '@lapse/simulation/seen';
+import type { Matcher } from '@lapse/simulation/requestInfo';
 import type { CleanerSpec } from 'lapse/api/cleaner';
 import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';

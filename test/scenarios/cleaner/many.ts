@@ -20,10 +20,10 @@ export async function restartWith(scene: Scene, count: number): Promise<void> {
   const left = async () => (await simulation.user.list(Cleaner)).items.length;
   expect(await left()).toBe(count * 0.9);
   await simulation.stop();
-  const [requests, passes] = [simulation.requests.length, simulation.passes.length];
+  const [requests, reconciles] = [simulation.requests.length, simulation.reconciles.length];
   await simulation.restart();
   // Their status has all that is needed: no Cleaner is reconciled, and no request about targets is sent.
-  expect(simulation.passes.length).toBe(passes);
+  expect(simulation.reconciles.length).toBe(reconciles);
   const asked = simulation.requests.slice(requests).filter(({ resource }) => resource !== 'cleaners');
   expect(asked.map(({ path }) => path).filter((path) => path !== '/version')).toEqual([]);
   await scene.when.timePasses(hours(10));

@@ -51,7 +51,7 @@ describe('a record that Lapse did not write is discarded', () => {
         targets: [recorded(foreign)],
         seal: 'Zm9yZ2Vk',
       };
-      await simulation.hands.status('cleaner/c', { deletion });
+      await simulation.userClient.status('cleaner/c', { deletion });
       simulation.crash();
       await simulation.restart();
       await simulation.timePasses(minutes(5));

@@ -309,7 +309,7 @@ describe('targets that do not exist', () => {
       },
     };
     await scene.when.user.apply(hidden);
-    const looks = async () => (await scene.simulation()).passes.length;
+    const looks = async () => (await scene.simulation()).reconciles.length;
     const before = await looks();
     await scene.when.timePasses(seconds(30));
     expect((await looks()) - before).toBeGreaterThanOrEqual(4);

@@ -49,11 +49,11 @@ describe('the TTL', () => {
     await scene.then.exists('configmap/a');
     await scene.when.user.patch('cleaner/c', { spec: { ttl: '150m' } });
     expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(minutes(150)));
-    const passes = (await scene.simulation()).passes.length;
+    const reconciles = (await scene.simulation()).reconciles.length;
     await scene.when.timePasses(minutes(30));
     await scene.then.isGone('configmap/a');
     // One reconcile at the deadline and one for the deletion event: the earlier deadlines were dropped.
-    expect((await scene.simulation()).passes.length - passes).toBeLessThanOrEqual(3);
+    expect((await scene.simulation()).reconciles.length - reconciles).toBeLessThanOrEqual(3);
   });
 
   scenario(
@@ -109,17 +109,17 @@ describe('changes of objects that conditions read', () => {
     async (scene) => {
       await watching(scene);
       await scene.when.timePasses(seconds(10));
-      const { passes } = await scene.simulation();
-      const before = passes.length;
+      const { reconciles } = await scene.simulation();
+      const before = reconciles.length;
       await scene.when.user.patch('configmap/other', { data: { a: '1' } });
       await scene.when.user.apply(configMap('stranger', { app: 'z' }));
       await scene.when.timePasses(seconds(5));
-      expect(passes.length).toBe(before);
+      expect(reconciles.length).toBe(before);
       const counted = await evaluations(scene);
       for (const ref of ['configmap/mine', 'configmap/single']) {
         const at = scene.now();
         await scene.when.user.patch(ref, { data: { changed: 'yes' } });
-        expect(passes.at(-1)!.at - at).toBeLessThan(1000);
+        expect(reconciles.at(-1)!.at - at).toBeLessThan(1000);
       }
       expect((await evaluations(scene)) - counted).toBe(2);
     },
@@ -165,21 +165,21 @@ describe('changes of objects that conditions read', () => {
       expect(watches()).toBe(0);
       await scene.when.timePasses(hours(3));
       expect([lists(), watches()]).toEqual([1, 1]);
-      const { passes } = await scene.simulation();
-      const before = passes.length;
+      const { reconciles } = await scene.simulation();
+      const before = reconciles.length;
       await scene.when.user.patch('configmap/a', { data: { x: '1' } });
       // Exactly those whose TTL has expired.
       expect(
-        passes
+        reconciles
           .slice(before)
           .map(({ key }) => key)
           .sort(),
       ).toEqual(['default/one', 'default/two']);
       await scene.when.user.delete('cleaner/one');
       await scene.when.user.delete('cleaner/two');
-      const later = passes.length;
+      const later = reconciles.length;
       await scene.when.user.patch('configmap/a', { data: { x: '2' } });
-      expect(passes.length).toBe(later);
+      expect(reconciles.length).toBe(later);
       expect([lists(), watches()]).toEqual([1, 1]);
     },
   );

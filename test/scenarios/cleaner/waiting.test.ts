@@ -86,7 +86,7 @@ scenario('conditions of other writers in status survive the wait and the first e
   const audited = { type: 'Audited', status: 'True', reason: 'Seen', message: 'by another controller' };
   const { conditions = [] } = await statusOf(scene);
   const simulation = await scene.simulation();
-  await simulation.hands.status('cleaner/c', { conditions: [audited, ...conditions] });
+  await simulation.userClient.status('cleaner/c', { conditions: [audited, ...conditions] });
   await simulation.settle();
   await scene.when.timePasses(hours(2));
   expect(await reasonOf(scene)).toBe('WaitingForConditions');

@@ -38,7 +38,7 @@ async function live(
   simulation: Awaited<ReturnType<Parameters<Parameters<typeof play>[0]>[0]['simulation']>>,
   ref: string,
 ) {
-  const object = (await simulation.hands.get(ref))!;
+  const object = (await simulation.userClient.get(ref))!;
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

@@ -6,7 +6,7 @@ import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
-import { isWrite, type SeenRequest } from '@lapse/simulation/seen';
+import { isWrite, type RequestInfo } from '@lapse/simulation/requestInfo';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
 import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
@@ -52,13 +52,13 @@ const stories: Record<string, Story> = {
 };
 
 /** Requests of the capture itself, without watches and reads of other controllers. */
-const isCapturing = (request: SeenRequest): boolean =>
+const isCapturing = (request: RequestInfo): boolean =>
   isWrite(request) || (request.verb === 'get' && request.resource !== 'customresourcedefinitions');
 
 interface Trouble {
   readonly index: number;
   readonly way: Way;
-  readonly counts: (request: SeenRequest) => boolean;
+  readonly counts: (request: RequestInfo) => boolean;
 }
 
 async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simulation; hit: boolean }> {
@@ -75,7 +75,7 @@ async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simu
   await simulation.apply([...story.objects]);
   const isHit =
     trouble === undefined ? () => false : arm(simulation, trouble.index, trouble.way, trouble.counts);
-  await simulation.hands.create(
+  await simulation.userClient.create(
     manifests(
       'before',
       story.names.map((name) => target('ConfigMap', name)),
@@ -90,7 +90,7 @@ async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simu
       simulation.crash();
       // Stored objects are not read again: only objects not stored yet may be newer.
       if (story.names.length === story.objects.length)
-        await simulation.hands.patch('configmap/b', { metadata: { labels: { changed: 'meanwhile' } } });
+        await simulation.userClient.patch('configmap/b', { metadata: { labels: { changed: 'meanwhile' } } });
       await simulation.timePasses(seconds(3));
       await simulation.restart();
     }

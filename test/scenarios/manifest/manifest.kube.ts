@@ -23,7 +23,7 @@ let cluster: Cluster;
 beforeAll(async () => {
   const configuration = { actAs: 'controller', requestTTL: { ttl: '20s' } };
   cluster = await startCluster(configuration, [WIDGETS], FAMILIES);
-  await cluster.hands.apply([
+  await cluster.userClient.apply([
     configMap('a', { text: 'Zürich 🚀' }),
     secret(),
     widgetOf(WIDGETS, 'w', { big: 9_007_199_254_740_993n }),
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const ended = (name: string, how: string): Promise<ManifestCaptureRequest> =>
   eventually(async () => {
-    const request = await cluster.hands.get<ManifestCaptureRequest>(`mcr/${name}`);
+    const request = await cluster.userClient.get<ManifestCaptureRequest>(`mcr/${name}`);
     const ready = request?.status?.conditions?.[0];
     expect(`${ready?.status} ${ready?.reason}`).toBe(how);
     return request!;
@@ -61,14 +61,14 @@ test('captures objects unchanged in several chunks; everything is deleted with t
     target('Secret', 'db'),
     ...['a', 'large-1', 'large-2', 'large-3'].map((name) => target('ConfigMap', name)),
   ];
-  await cluster.hands.create(manifests('real', targets));
+  await cluster.userClient.create(manifests('real', targets));
   const { status, metadata } = await ended('real', 'True Completed');
-  const checkpoint = (await cluster.hands.get<ManifestCheckpoint>(`mcp/${status!.checkpointName}`))!;
+  const checkpoint = (await cluster.userClient.get<ManifestCheckpoint>(`mcp/${status!.checkpointName}`))!;
   expect(checkpoint.status!.chunks!.length).toBeGreaterThan(2);
   const objects = await objectsOf(checkpoint);
   expect(objects).toHaveLength(targets.length);
   for (const object of objects) {
-    const live = (await cluster.hands.get(`${object.kind.toLowerCase()}/${object.metadata.name}`))!;
+    const live = (await cluster.userClient.get(`${object.kind.toLowerCase()}/${object.metadata.name}`))!;
     const { managedFields: _, ...rest } = live.metadata;
     expect(equal(asJson(object), asJson({ ...live, metadata: rest }) as Json), object.metadata.name).toBe(
       true,
@@ -81,31 +81,31 @@ test('captures objects unchanged in several chunks; everything is deleted with t
     `mcp/${status!.checkpointName}`,
     `mcpchunk/${status!.checkpointName}-0`,
   ])
-    await eventually(async () => expect(await cluster.hands.get(ref)).toBeUndefined());
+    await eventually(async () => expect(await cluster.userClient.get(ref)).toBeUndefined());
 });
 
 test('a missing target fails the request and leaves nothing behind', async () => {
-  await cluster.hands.create(manifests('typo', [target('ConfigMap', 'a'), target('ConfigMap', 'none')]));
+  await cluster.userClient.create(manifests('typo', [target('ConfigMap', 'a'), target('ConfigMap', 'none')]));
   const { metadata } = await ended('typo', 'False NotFound');
-  expect(await cluster.hands.get(`objectkeeper/ret-mcr-${metadata.uid}`)).toBeUndefined();
+  expect(await cluster.userClient.get(`objectkeeper/ret-mcr-${metadata.uid}`)).toBeUndefined();
 });
 
 test('10,000 targets are accepted, 10,001 are refused; a spec cannot be changed', async () => {
   const many = Array.from({ length: 10_000 }, (_, i) => target('ConfigMap', `none-${i}-${'x'.repeat(40)}`));
-  await cluster.hands.create(manifests('many', many));
+  await cluster.userClient.create(manifests('many', many));
   await ended('many', 'False NotFound');
-  await expect(cluster.hands.create(manifests('more', [...many, many[0]!]))).rejects.toThrow(
+  await expect(cluster.userClient.create(manifests('more', [...many, many[0]!]))).rejects.toThrow(
     /must have at most 10000 items/,
   );
   await expect(
-    cluster.hands.patch('mcr/many', { spec: { targets: [target('ConfigMap', 'a')] } }),
+    cluster.userClient.patch('mcr/many', { spec: { targets: [target('ConfigMap', 'a')] } }),
   ).rejects.toThrow('one operation');
 });
 
 test('the real authorizer decides what an author may read: by kind, by name, and the namespace itself', async () => {
   const rbac = 'rbac.authorization.k8s.io';
   const metadata = { name: 'bob', namespace: 'default' };
-  await cluster.hands.create([
+  await cluster.userClient.create([
     {
       apiVersion: `${rbac}/v1`,
       kind: 'Role',

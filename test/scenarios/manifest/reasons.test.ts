@@ -4,7 +4,7 @@
 import { seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Fault } from '@lapse/simulation/faults';
-import type { Matcher } from '@lapse/simulation/seen';
+import type { Matcher } from '@lapse/simulation/requestInfo';
 import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
 import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
@@ -51,8 +51,8 @@ async function foreignChunk({ simulation }: Scene, change: (chunk: KubeObject) =
 
 /** Another client creates the checkpoint just before the controller does, for another request. */
 async function foreignCheckpoint({ simulation }: Scene): Promise<void> {
-  const { user, hands } = await simulation();
-  const request = await hands.get(REF);
+  const { user, userClient } = await simulation();
+  const request = await userClient.get(REF);
   await user.create(ManifestCheckpoint, {
     apiVersion: 'state-snapshotter.deckhouse.io/v1alpha1',
     kind: 'ManifestCheckpoint',

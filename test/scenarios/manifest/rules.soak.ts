@@ -313,7 +313,7 @@ describe('time to live', () => {
       await scene.when.timePasses(hours(9));
       await scene.when.processRestarts();
       await scene.then.exists(REF);
-      expect((await scene.simulation()).passes.at(-1)!.outcome.kind).toBe('settled');
+      expect((await scene.simulation()).reconciles.at(-1)!.outcome.kind).toBe('settled');
     },
   );
   rule('in the annotation mode, this controller deletes the request', async (scene) => {
@@ -437,8 +437,10 @@ describe('reads, rights and errors', () => {
     );
     await when.user.apply(manifests());
     expect(await readyOf(then, REF)).toBe('True Completed');
-    const passes = (await simulation()).passes.filter(({ controller }) => controller === 'manifest-capture');
-    expect(passes[0]!.outcome.kind).toBe('settled');
+    const reconciles = (await simulation()).reconciles.filter(
+      ({ controller }) => controller === 'manifest-capture',
+    );
+    expect(reconciles[0]!.outcome.kind).toBe('settled');
   });
 
   rule(
@@ -462,9 +464,9 @@ describe('reads, rights and errors', () => {
     async ({ given, when, then, simulation }) => {
       await manifestWorld(given);
       when.justBefore('patch manifestcheckpoints/status', async () => {
-        const { user, hands } = await simulation();
+        const { user, userClient } = await simulation();
         for (const { metadata } of (await user.list(ManifestCheckpoint)).items)
-          await hands.delete(`mcp/${metadata.name}`);
+          await userClient.delete(`mcp/${metadata.name}`);
       });
       await when.user.apply(manifests());
       await when.timePasses(minutes(5));

@@ -42,7 +42,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
 const processPlay: Play = {
   async act(world) {
     await expectSeries(world);
-    const { spec } = (await world.hands.get<Lease>(`${world.installation.namespace}/lease/lapse`))!;
+    const { spec } = (await world.userClient.get<Lease>(`${world.installation.namespace}/lease/lapse`))!;
     expect(world.clock.now() - parseTime(spec!.renewTime!)).toBeLessThan(seconds(15));
     const hooks = buildWebhooks(world.installation).filter(({ kind }) => kind !== 'Service');
     await world.apply(hooks);
@@ -51,7 +51,7 @@ const processPlay: Play = {
     const second = await world.process.certify(['two.example.com']);
     expect(second.current().cert).not.toBe(first.current().cert);
     for (const { kind, metadata } of hooks) {
-      const told = JSON.stringify(await world.hands.get(`${kind.toLowerCase()}/${metadata.name}`));
+      const told = JSON.stringify(await world.userClient.get(`${kind.toLowerCase()}/${metadata.name}`));
       expect(told).toContain(Buffer.from(second.caBundle()).toString('base64'));
     }
     first.close();

@@ -16,7 +16,7 @@ const byAnnotation = (play: Play, request: string): Play => ({
   configuration: { requestTTL: { mode: 'annotation', ttl: '1m' } },
   async act(world) {
     await play.act(world);
-    expect(await world.hands.get(request)).toBeDefined();
+    expect(await world.userClient.get(request)).toBeDefined();
     await world.timePasses(minutes(3));
     await expectGone(world, request);
   },
@@ -33,7 +33,7 @@ const following: Play = {
     await world.apply(map);
     await world.apply(await keeperOf(world, map));
     await world.timePasses(seconds(5));
-    await world.hands.delete('configmap/followed');
+    await world.userClient.delete('configmap/followed');
     await world.timePasses(seconds(30));
     await expectGone(world, 'objectkeeper/followed');
   },

@@ -63,10 +63,10 @@ export const ttlPolicy: Play = {
       }),
       policy('TTLPolicy', 'of-a-kind-to-come', { target: REVISIONS }),
     ]);
-    await world.hands.patch('namespace/default', { metadata: { labels: { team: 'a' } } });
+    await world.userClient.patch('namespace/default', { metadata: { labels: { team: 'a' } } });
     await world.timePasses(minutes(2));
     await expectGone(world, 'configmap/local', 'configmap/everywhere');
-    expect(await world.hands.get('team-b/configmap/other')).toBeDefined();
+    expect(await world.userClient.get('team-b/configmap/other')).toBeDefined();
     expect(await conditionOf(world, 'ttlpolicy/of-a-kind-to-come')).toBe('False KindNotServed');
     expect(await conditionOf(world, 'clusterttlpolicy/everywhere')).toMatch(/^True/);
     await world.apply(KNATIVE.map(({ crd }) => crd as KubeObject));
@@ -144,7 +144,7 @@ export const storagePools: Play = {
     await world.start();
     await world.apply([node('n1'), lvg('v1', 'n1'), AGENT, pool('p', ['v1'])]);
     await world.timePasses(seconds(30));
-    const { status } = (await world.hands.get<ReplicatedStoragePool>('replicatedstoragepool/p'))!;
+    const { status } = (await world.userClient.get<ReplicatedStoragePool>('replicatedstoragepool/p'))!;
     expect(status?.eligibleNodes).toMatchObject([
       { nodeName: 'n1', nodeReady: true, agentReady: true, lvmVolumeGroups: [{ name: 'v1', ready: true }] },
     ]);

@@ -44,22 +44,24 @@ interface WithConditions extends KubeObject {
 
 /** A condition as `True Completed`; undefined if it does not exist. */
 export async function conditionOf(
-  { hands }: World,
+  { userClient }: World,
   ref: string,
   type = 'Ready',
 ): Promise<string | undefined> {
-  const object = await hands.get<WithConditions>(ref);
+  const object = await userClient.get<WithConditions>(ref);
   const found = object?.status?.conditions?.find((condition) => condition.type === type);
   return found === undefined ? undefined : `${found.status} ${found.reason}`;
 }
 
-export async function expectGone({ hands }: World, ...refs: readonly string[]): Promise<void> {
-  for (const ref of refs) expect(await hands.get(ref), ref).toBeUndefined();
+export async function expectGone({ userClient }: World, ...refs: readonly string[]): Promise<void> {
+  for (const ref of refs) expect(await userClient.get(ref), ref).toBeUndefined();
 }
 
 /** A user changes an object just before it is written, so that one write conflicts. */
-export function loseRace({ faults, hands }: World, request: string, ref: string): void {
-  faults.justBefore(request, () => hands.patch(ref, { metadata: { labels: { changed: 'just-before' } } }));
+export function loseRace({ faults, userClient }: World, request: string, ref: string): void {
+  faults.justBefore(request, () =>
+    userClient.patch(ref, { metadata: { labels: { changed: 'just-before' } } }),
+  );
 }
 
 /** Grants the account the rights that operators allow on these kinds. */

@@ -17,7 +17,7 @@ import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { openRegistration } from '@lapse/runtime/aggregated/registration';
 import { readFrontProxy } from '@lapse/runtime/aggregated/requestHeader';
 import { Faults } from '@lapse/simulation/faults';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { type RequestRecord, Wire } from '@lapse/simulation/wire';
 import { chunkObject, configMap, encodeAll } from 'lapse/checkpoint/checkpoint.testkit';
 import { buildReadApi } from 'lapse/cli/checkpoint/apiService';
@@ -99,7 +99,7 @@ async function act({ admin, own, person, clock }: Stage): Promise<void> {
   const name = 'v1alpha1.subresources.state-snapshotter.deckhouse.io';
   const registered = await openRegistration({ client: own, clock, log: silentLog, name, certificate });
   registered.close();
-  const { spec } = (await createHands(admin).get(`apiservice/${name}`))!;
+  const { spec } = (await createUserClient(admin).get(`apiservice/${name}`))!;
   expect((spec as { caBundle?: string }).caBundle).toBe(Buffer.from('CA').toString('base64'));
   const read = async (path: string) => {
     const { status, body } = await person.raw({ method: 'GET', path });
@@ -147,13 +147,13 @@ export async function performReadApi(access: readonly KubeObject[]): Promise<Per
   });
   handle = server.handle;
   try {
-    const hands = createHands(admin);
-    await hands.apply(manifestCapture.kinds.map(({ crd }) => crd as KubeObject));
-    await hands.apply([namespaceOf(NAMESPACE), READS, chunkObject(NAME, 0, CHUNK!), CHECKPOINT]);
+    const userClient = createUserClient(admin);
+    await userClient.apply(manifestCapture.kinds.map(({ crd }) => crd as KubeObject));
+    await userClient.apply([namespaceOf(NAMESPACE), READS, chunkObject(NAME, 0, CHUNK!), CHECKPOINT]);
     // As soon as it is registered, the API server sends requests to it.
     const isRegistration = ({ kind }: KubeObject) => kind === 'APIService';
-    await hands.apply(access.filter((object) => !isRegistration(object)));
-    await hands.apply(access.filter(isRegistration));
+    await userClient.apply(access.filter((object) => !isRegistration(object)));
+    await userClient.apply(access.filter(isRegistration));
     await clock.advance(seconds(60), nextTurn);
     await act({ admin, own, person, clock });
     return { refused: refusedOf(requests) };

@@ -20,8 +20,8 @@ const claimRef = (name: string) => ({
 });
 
 /** The controller that completes a request writes its TTL annotation. */
-async function expectTtl({ hands }: World, ref: string): Promise<void> {
-  const { annotations = {} } = (await hands.get(ref))!.metadata;
+async function expectTtl({ userClient }: World, ref: string): Promise<void> {
+  const { annotations = {} } = (await userClient.get(ref))!.metadata;
   expect(Object.keys(annotations).filter((key) => key.endsWith('/ttl'))).toHaveLength(1);
 }
 
@@ -59,7 +59,7 @@ export const volumeRestore: Play = {
   async act(world) {
     await world.start();
     await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);
-    await world.hands.status('persistentvolumeclaim/taken', { phase: 'Lost' });
+    await world.userClient.status('persistentvolumeclaim/taken', { phase: 'Lost' });
     await world.timePasses(seconds(1));
     const by = (kind: string) => ({ sourceRef: { kind, name: 'not-there' } });
     await world.apply([
@@ -98,11 +98,11 @@ export const manifestCapture: Play = {
 const followed = [capture('v'), restore('r'), manifests('m')];
 
 export async function keeperOf(
-  { hands }: World,
+  { userClient }: World,
   { apiVersion, kind, metadata }: KubeObject,
 ): Promise<ObjectKeeper> {
   const { name = '', namespace = '' } = metadata;
-  const { uid } = (await hands.get(`${kind.toLowerCase()}/${name}`))!.metadata;
+  const { uid } = (await userClient.get(`${kind.toLowerCase()}/${name}`))!.metadata;
   const followObjectRef = { apiVersion, kind, namespace, name, uid: uid! };
   return {
     apiVersion: 'deckhouse.io/v1alpha1',
@@ -123,7 +123,7 @@ export const objectKeeper: Play = {
     expect(await conditionOf(world, 'objectkeeper/v', 'Active')).toMatch(/^True/);
     loseRace(world, 'delete objectkeepers v', 'objectkeeper/v');
     for (const { kind, metadata } of followed)
-      await world.hands.delete(`${kind.toLowerCase()}/${metadata.name}`);
+      await world.userClient.delete(`${kind.toLowerCase()}/${metadata.name}`);
     await world.timePasses(seconds(30));
     await expectGone(world, 'objectkeeper/v', 'objectkeeper/r', 'objectkeeper/m');
   },

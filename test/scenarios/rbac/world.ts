@@ -12,11 +12,11 @@ import { type Client, createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { KubeEvent } from '@lapse/runtime/events/build';
-import { Bystanders } from '@lapse/simulation/bystanders';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { Faults } from '@lapse/simulation/faults';
-import { createHands, type Hands } from '@lapse/simulation/hands';
 import { settle } from '@lapse/simulation/idle';
+import { SimulatedControllerManager } from '@lapse/simulation/simulatedControllerManager';
+import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
 import type { RequestRecord } from '@lapse/simulation/wire';
 import type { Installation } from 'lapse/cli/manifests/installation';
 import type { Family } from 'lapse/controllers/family';
@@ -49,14 +49,14 @@ export class World {
   readonly clock: VirtualClock;
   readonly faults = new Faults();
   /** Acts as the administrator. */
-  readonly hands: Hands;
+  readonly userClient: UserClient;
   /** Requests of the process, over all of its runs. */
   readonly requests: RequestRecord[] = [];
   readonly #client: Client;
   readonly #server: ApiServer;
   readonly #options: WorldOptions;
   readonly #random = seededRandom(3);
-  readonly #bystanders: Bystanders;
+  readonly #simulatedControllers: SimulatedControllerManager;
   #process: Process | undefined;
   #lives = 0;
   #progress = 0;
@@ -73,12 +73,15 @@ export class World {
       flow: 'none',
       credentials: fixedCredentials({ headers: bearer(ADMIN) }),
     });
-    this.hands = createHands(this.#client);
-    this.#bystanders = new Bystanders(simulatedControllersNamed(options.simulatedControllers ?? []), {
-      handler,
-      clock,
-      random: seededRandom(4),
-    });
+    this.userClient = createUserClient(this.#client);
+    this.#simulatedControllers = new SimulatedControllerManager(
+      simulatedControllersNamed(options.simulatedControllers ?? []),
+      {
+        handler,
+        clock,
+        random: seededRandom(4),
+      },
+    );
   }
 
   /** For open(). */
@@ -89,7 +92,7 @@ export class World {
       [...kindsOf([...families, ...kinds]), ...SNAPSHOT_KINDS].map(({ crd }) => crd as KubeObject),
     );
     await this.apply([namespaceOf(NAMESPACE), ...access]);
-    await this.#bystanders.start();
+    await this.#simulatedControllers.start();
     await this.settle();
   }
 
@@ -126,8 +129,8 @@ export class World {
     this.#process = undefined;
   }
 
-  async apply(manifests: Parameters<Hands['apply']>[0]): Promise<void> {
-    await this.hands.apply(manifests);
+  async apply(manifests: Parameters<UserClient['apply']>[0]): Promise<void> {
+    await this.userClient.apply(manifests);
     await this.settle();
   }
 
@@ -143,7 +146,7 @@ export class World {
   async close(): Promise<void> {
     this.faults.heal();
     this.crash();
-    const stopped = this.#bystanders.stop();
+    const stopped = this.#simulatedControllers.stop();
     await this.clock.advance(millis(60_000), this.#rest);
     await stopped;
     await this.#server.close();
@@ -152,11 +155,11 @@ export class World {
   #rest = (): Promise<void> =>
     settle({
       activities: () => [
-        ...this.#bystanders.activities(),
+        ...this.#simulatedControllers.activities(),
         ...(this.#process === undefined ? [] : [this.#process.activity]),
       ],
       undelivered: () => this.#server.undelivered(),
-      progress: () => this.#progress + this.requests.length + this.#bystanders.passes,
+      progress: () => this.#progress + this.requests.length + this.#simulatedControllers.reconciles,
     });
 }
 

@@ -5,7 +5,7 @@ import { seconds } from '@lapse/base/instant';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Fault } from '@lapse/simulation/faults';
-import type { Matcher } from '@lapse/simulation/seen';
+import type { Matcher } from '@lapse/simulation/requestInfo';
 import { expect } from 'vitest';
 import { requestScenario } from './invariants.ts';
 import {

@@ -19,7 +19,7 @@ import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { createHands, type Hands } from '@lapse/simulation/hands';
+import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { vi } from 'vitest';
 import { type Bed, startBed } from '../../kube/bed/bed.ts';
@@ -37,7 +37,7 @@ export const userOf = (controller: string): string => `lapse:${controller}`;
 export interface Cluster {
   readonly bed: Bed;
   readonly admin: Client;
-  readonly hands: Hands;
+  readonly userClient: UserClient;
   /** A client with the rights of one controller. */
   clientOf(controller: string): Client;
   readonly controllers: readonly ControllerDefinition[];
@@ -151,7 +151,7 @@ export async function startCluster(
   return {
     bed,
     admin,
-    hands: createHands(admin),
+    userClient: createUserClient(admin),
     clientOf,
     controllers,
     async stop() {

@@ -127,7 +127,7 @@ async function tell(
   });
   await simulation.apply([...(story.objects ?? WORLD)]);
   const isHit = fault === undefined ? () => false : arm(simulation, fault.index, fault.way);
-  await simulation.hands.create(story.request);
+  await simulation.userClient.create(story.request);
   if (fault?.way.startsWith('killed')) {
     const met = await simulation.until(isHit, hours(2)).then(
       () => true,

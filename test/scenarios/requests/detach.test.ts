@@ -4,7 +4,7 @@ import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { PersistentVolume } from '@lapse/kube/api/kinds/volumes';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Fault } from '@lapse/simulation/faults';
-import type { SeenRequest } from '@lapse/simulation/seen';
+import type { RequestInfo } from '@lapse/simulation/requestInfo';
 import { expect } from 'vitest';
 import { requestScenario } from './invariants.ts';
 import {
@@ -23,8 +23,8 @@ const CLAIM_REF = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 
 const OBJECTS = [snapshotClass(), storageClass(), volume('pv-data', { claimRef: CLAIM_REF }), claim()];
 const ALONE: WorldOptions = { families: ['volume-capture'], simulatedControllers: [], objects: OBJECTS };
 const REF = 'vcr/nightly';
-const isDryRun = ({ query }: SeenRequest): boolean => /dryRun=All/.test(query);
-const isMark = (request: SeenRequest): boolean =>
+const isDryRun = ({ query }: RequestInfo): boolean => /dryRun=All/.test(query);
+const isMark = (request: RequestInfo): boolean =>
   request.verb === 'patch' && request.resource === 'persistentvolumes' && !isDryRun(request);
 
 requestScenario(

@@ -121,7 +121,7 @@ describe('detach', () => {
   test('does not mark a released volume if its author may not delete its claim', () =>
     inCourt(async ({ rbac, simulation, ended }) => {
       rbac.allow(AUTHOR, RIGHT);
-      await simulation.hands.delete('pvc/data');
+      await simulation.userClient.delete('pvc/data');
       await simulation.timePasses(seconds(1));
       simulation.faults.justBefore('get persistentvolumeclaims', () => rbac.revoke(AUTHOR));
       await simulation.apply(

@@ -1,7 +1,7 @@
 // One fault at the nth request of a scenario, for crash matrices.
 
 import type { Fault } from '@lapse/simulation/faults';
-import { isWrite, type SeenRequest } from '@lapse/simulation/seen';
+import { isWrite, type RequestInfo } from '@lapse/simulation/requestInfo';
 import type { Simulation } from '@lapse/simulation/simulate';
 
 export type Way = 'killed before' | 'killed after' | 'lost before' | 'lost after' | 'twice';
@@ -18,11 +18,11 @@ export function arm(
   simulation: Simulation,
   index: number,
   way: Way,
-  counts: (request: SeenRequest) => boolean = isWrite,
+  counts: (request: RequestInfo) => boolean = isWrite,
 ): () => boolean {
   let seen = 0;
   let hit = false;
-  simulation.faults.answer((request: SeenRequest) => {
+  simulation.faults.answer((request: RequestInfo) => {
     if (!counts(request) || seen++ !== index) return false;
     hit = true;
     return true;

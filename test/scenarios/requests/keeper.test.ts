@@ -57,8 +57,8 @@ requestScenario('FollowObject: is deleted at once when the object is deleted', a
   await following(scene);
   expect(await stateOf(scene.then)).toBe('Tracking Active=True/ObjectExists');
   await scene.when.timePasses(hours(100));
-  const { passes } = await scene.simulation();
-  expect(passes.length, 'nothing is polled').toBeLessThan(6);
+  const { reconciles } = await scene.simulation();
+  expect(reconciles.length, 'nothing is polled').toBeLessThan(6);
   await scene.when.user.delete('configmap/it');
   await scene.then.isGone(REF);
 });

@@ -36,7 +36,7 @@ test(`${COUNT} requests that complete together`, async () => {
   const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);
   simulation.crash();
-  await simulation.hands.create(Array.from({ length: COUNT }, (_, i) => capture(`r${i}`)));
+  await simulation.userClient.create(Array.from({ length: COUNT }, (_, i) => capture(`r${i}`)));
   await simulation.restart();
   await simulation.timePasses(seconds(30));
   await rest(simulation);

@@ -51,13 +51,13 @@ beforeAll(async () => {
     },
     [WIDGETS],
   );
-  await cluster.hands.apply([snapshotClass(), storageClass(), volume(), claim(), content()]);
+  await cluster.userClient.apply([snapshotClass(), storageClass(), volume(), claim(), content()]);
 });
 afterAll(async () => {
   await cluster?.stop();
 });
 
-const get = <T extends KubeObject>(ref: string) => cluster.hands.get<T>(ref);
+const get = <T extends KubeObject>(ref: string) => cluster.userClient.get<T>(ref);
 const present = async <T extends KubeObject>(ref: string): Promise<T> => {
   const found = await get<T>(ref);
   if (found === undefined) throw new Error(`${ref} does not exist`);
@@ -94,7 +94,7 @@ const phase = (name: string, text: string) =>
   });
 
 test('the real garbage collector deletes a snapshot and everything that belongs to it', async () => {
-  await cluster.hands.create(capture());
+  await cluster.userClient.create(capture());
   const { metadata } = await ended('vcr/nightly', 'True Completed');
   const made = await present(`vsc/snapshot-${metadata.uid}`);
   expect(made.metadata.ownerReferences).toMatchObject([
@@ -138,7 +138,7 @@ test('the declared rights suffice where blockOwnerDeletion needs a right to fina
     metadata: { name: 'owner' },
     spec,
   };
-  await cluster.hands.create([keeper as KubeObject, ...PROBE_ROLE]);
+  await cluster.userClient.create([keeper as KubeObject, ...PROBE_ROLE]);
   const { apiVersion, kind, metadata } = await present('objectkeeper/owner');
   const owner = { apiVersion, kind, name: 'owner', uid: metadata.uid!, blockOwnerDeletion: true };
   const owned = content('probe', undefined);
@@ -150,13 +150,13 @@ test('the declared rights suffice where blockOwnerDeletion needs a right to fina
 });
 
 test('a content that another owner adopted is kept', async () => {
-  await cluster.hands.create([capture('adopted')]);
+  await cluster.userClient.create([capture('adopted')]);
   const { metadata } = await ended('vcr/adopted', 'True Completed');
   const adopter = await present('vsc/kept');
   const made = await present(`vsc/snapshot-${metadata.uid}`);
   const { apiVersion, kind } = adopter;
   const reference = { apiVersion, kind, name: adopter.metadata.name!, uid: adopter.metadata.uid! };
-  await cluster.hands.patch(`vsc/snapshot-${metadata.uid}`, {
+  await cluster.userClient.patch(`vsc/snapshot-${metadata.uid}`, {
     metadata: { ownerReferences: [...made.metadata.ownerReferences!, reference] },
   });
   await gone(`objectkeeper/ret-snapshot-${metadata.uid}`);
@@ -168,15 +168,15 @@ test('a content that another owner adopted is kept', async () => {
 test('a volume is detached; its claim is deleted through the real protection', async () => {
   const bound = claim('moved');
   const { status: _, ...wanted } = bound;
-  await cluster.hands.apply(wanted as KubeObject);
+  await cluster.userClient.apply(wanted as KubeObject);
   const { uid } = (await present('pvc/moved')).metadata;
-  await cluster.hands.apply(
+  await cluster.userClient.apply(
     volume('pv-moved', {
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'moved', uid },
     }),
   );
-  await cluster.hands.status('pvc/moved', { phase: 'Bound' });
-  await cluster.hands.create(detach('move', { persistentVolumeClaimRef: { name: 'moved' } }));
+  await cluster.userClient.status('pvc/moved', { phase: 'Bound' });
+  await cluster.userClient.create(detach('move', { persistentVolumeClaimRef: { name: 'moved' } }));
   const request = await ended('vcr/move', 'True Completed');
   await gone('pvc/moved');
   expect((await present('pv/pv-moved')).metadata).toMatchObject({
@@ -189,14 +189,14 @@ test('a volume is detached; its claim is deleted through the real protection', a
 });
 
 test('a claim restored by another controller is kept', async () => {
-  await cluster.hands.create(restore('back'));
+  await cluster.userClient.create(restore('back'));
   await ended('vrr/back', 'True Completed');
   await gone('vrr/back');
   expect((await present('pvc/restored')).metadata.ownerReferences).toBeUndefined();
 });
 
 test('a refusal of the provisioner is read from its Event', async () => {
-  await cluster.hands.create(
+  await cluster.userClient.create(
     restore(
       'refused',
       { targetPVCName: 'never' },
@@ -207,19 +207,19 @@ test('a refusal of the provisioner is read from its Event', async () => {
 });
 
 test('keepers: a lost object, another uid, and a deleted namespace', async () => {
-  const { hands, bed } = cluster;
+  const { userClient, bed } = cluster;
   await bed.kubectl('create', 'namespace', 'planned');
-  await hands.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'planned')]);
-  await hands.apply([
+  await userClient.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'planned')]);
+  await userClient.apply([
     follow(await present('configmap/lost'), 'k-lost'),
     follow(await present('configmap/replaced'), 'k-replaced'),
     follow(await present('planned/configmap/swept'), 'k-swept', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
   ]);
   for (const name of ['k-lost', 'k-replaced', 'k-swept']) await phase(name, 'Tracking True/ObjectExists');
-  await hands.apply(configMap('owned', 'default', await present('objectkeeper/k-lost')));
-  await hands.delete('configmap/lost');
-  await hands.delete('configmap/replaced');
-  await hands.apply(configMap('replaced'));
+  await userClient.apply(configMap('owned', 'default', await present('objectkeeper/k-lost')));
+  await userClient.delete('configmap/lost');
+  await userClient.delete('configmap/replaced');
+  await userClient.apply(configMap('replaced'));
   await bed.kubectl('delete', 'namespace', 'planned', '--wait=false');
   await gone('objectkeeper/k-lost');
   await gone('configmap/owned');
@@ -228,9 +228,9 @@ test('keepers: a lost object, another uid, and a deleted namespace', async () =>
 });
 
 test('keepers: a CRD that is removed and comes back causes no deletion of keepers', async () => {
-  const { hands, admin } = cluster;
-  await hands.apply(widget);
-  await hands.apply([
+  const { userClient, admin } = cluster;
+  await userClient.apply(widget);
+  await userClient.apply([
     follow(await present('widget/w'), 'k-widget'),
     follow(await present('widget/w'), 'k-timed', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
   ]);
@@ -242,7 +242,7 @@ test('keepers: a CRD that is removed and comes back causes no deletion of keeper
     expect(await admin.get(CustomResourceDefinition, { name: WIDGETS.metadata.name! })).toBeUndefined(),
   );
   await applyKinds(admin, [WIDGETS]);
-  await hands.patch('objectkeeper/k-timed', { spec: { ttl: '2s' } });
+  await userClient.patch('objectkeeper/k-timed', { spec: { ttl: '2s' } });
   await sleep(realClock, seconds(4));
   await present('objectkeeper/k-widget');
   const { status } = await present<ObjectKeeper>('objectkeeper/k-timed');

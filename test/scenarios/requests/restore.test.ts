@@ -3,7 +3,7 @@
 import { hours, type Millis, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Fault } from '@lapse/simulation/faults';
-import type { Matcher } from '@lapse/simulation/seen';
+import type { Matcher } from '@lapse/simulation/requestInfo';
 import { expect } from 'vitest';
 import { requestScenario } from './invariants.ts';
 import { claim, content, readyOf, restore, volume, volumeWorld, type WorldOptions } from './kit.ts';

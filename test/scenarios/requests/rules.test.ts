@@ -324,7 +324,7 @@ describe('the uid barrier', () => {
       given.kinds(...FAMILIES.find(({ name }) => name === 'object-keeper')!.kinds);
       await volumeWorld(given, families);
       await when.user.apply(capture());
-      const waits = (await simulation()).passes
+      const waits = (await simulation()).reconciles
         .filter(({ controller }) => controller === 'volume-capture')
         .map(({ outcome, now }) => (outcome.kind === 'waitUntil' ? outcome.at - now : outcome.kind));
       expect(waits[0]).toBe(1000);
@@ -342,8 +342,10 @@ describe('the uid barrier', () => {
       when.serverAnswers('create objectkeepers', 500);
       when.serverAnswers('get objectkeepers', 500, { times: 2 });
       await when.user.apply(capture());
-      const passes = (await simulation()).passes.filter(({ controller }) => controller === 'volume-capture');
-      expect(passes[0]!.outcome.kind).toBe('failed');
+      const reconciles = (await simulation()).reconciles.filter(
+        ({ controller }) => controller === 'volume-capture',
+      );
+      expect(reconciles[0]!.outcome.kind).toBe('failed');
       expect(created(await simulation(), 'volumesnapshotcontents')).toHaveLength(0);
       await when.timePasses(seconds(5));
       expect(await readyOf(then, REF)).toBe('True Completed');
@@ -398,7 +400,7 @@ describe('TTL by the controller', () => {
       await when.timePasses(hours(9));
       await when.processRestarts();
       await then.exists(REF);
-      expect((await simulation()).passes.at(-1)!.outcome.kind).toBe('settled');
+      expect((await simulation()).reconciles.at(-1)!.outcome.kind).toBe('settled');
     },
   );
 
@@ -446,7 +448,7 @@ describe('TTL by the controller', () => {
         .filter(({ verb }) => verb === 'delete')
         .map(({ status }) => status);
       expect(deletes).toEqual([409, 200]);
-      expect((await simulation()).passes.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
+      expect((await simulation()).reconciles.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
       expect(
         (await simulation()).requests.filter(
           ({ verb, resource }) => verb === 'get' && resource === 'volumecapturerequests',
@@ -577,9 +579,11 @@ describe('errors and speed', () => {
 
   rule('49. no reconcile blocks to wait; events trigger the next one', async (scene) => {
     await captured(scene);
-    const { passes } = await scene.simulation();
-    expect(passes.map(({ took }) => took)).toEqual(passes.map(() => 0));
-    expect(passes.filter(({ controller }) => controller === 'volume-capture').length).toBeLessThanOrEqual(5);
+    const { reconciles } = await scene.simulation();
+    expect(reconciles.map(({ took }) => took)).toEqual(reconciles.map(() => 0));
+    expect(reconciles.filter(({ controller }) => controller === 'volume-capture').length).toBeLessThanOrEqual(
+      5,
+    );
   });
 
   rule('50. a conflict on the status is retried', async ({ given, when, then, simulation }) => {
@@ -589,7 +593,7 @@ describe('errors and speed', () => {
     );
     await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
     expect(await readyOf(then, REF)).toBe('False NotFound');
-    const first = (await simulation()).passes.find(({ controller }) => controller === 'volume-capture')!;
+    const first = (await simulation()).reconciles.find(({ controller }) => controller === 'volume-capture')!;
     expect(first.outcome.kind).toBe('settled');
   });
 
@@ -599,7 +603,7 @@ describe('errors and speed', () => {
     await when.user.apply(detach());
     await when.timePasses(seconds(9));
     expect(await readyOf(then, REF)).toBe('True Completed');
-    expect((await simulation()).passes.filter(({ outcome }) => outcome.kind === 'again')).toHaveLength(1);
+    expect((await simulation()).reconciles.filter(({ outcome }) => outcome.kind === 'again')).toHaveLength(1);
   });
 
   rule('53. an existing content of this request is success', async ({ given, when, then, simulation }) => {

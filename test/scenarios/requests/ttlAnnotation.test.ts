@@ -124,8 +124,8 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     async ({ when, simulation }) => {
       await when.user.apply(wrong());
       await when.timePasses(minutes(9));
-      const { passes } = await simulation();
-      const waits = passes.flatMap(({ outcome, now, controller }) =>
+      const { reconciles } = await simulation();
+      const waits = reconciles.flatMap(({ outcome, now, controller }) =>
         controller === family && outcome.kind === 'waitUntil' ? [outcome.at - now] : [],
       );
       expect(waits.length).toBeGreaterThan(7);
@@ -145,11 +145,11 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
       expect(before.status!.conditions![0]!.message).toBe(
         'Invalid TTL annotation format: 10minutes (error: time: unknown unit "minutes" in duration "10minutes")',
       );
-      const passes = (await simulation()).passes.length;
+      const reconciles = (await simulation()).reconciles.length;
       await when.timePasses(hours(50));
       expect(await then.object(ref)).toEqual(before);
       expect(
-        (await simulation()).passes.slice(passes).filter(({ controller }) => controller === family),
+        (await simulation()).reconciles.slice(reconciles).filter(({ controller }) => controller === family),
       ).toEqual([]);
       await when.user.patch(ref, { metadata: { annotations: { [TTL]: '1m' } } });
       await then.isGone(ref);

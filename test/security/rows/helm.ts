@@ -36,7 +36,7 @@ async function uninstallForged(
 ): Promise<string> {
   const writing = rule(GROUP, 'cleaners', 'create', 'get');
   const mallory = await cluster.user(namespace, 'mallory', [writing, RECORDS, ...rules]);
-  await mallory.hands.apply(storedRelease({ ...forged, name: RELEASE, namespace }));
+  await mallory.userClient.apply(storedRelease({ ...forged, name: RELEASE, namespace }));
   const key = { namespace, name: 'forged' };
   const spec = { ttl: '0s', helm: { release: RELEASE, delete: true } };
   await vi.waitFor(
@@ -64,7 +64,7 @@ async function deleteClusterScoped(cluster: AttackCluster): Promise<void> {
   await cluster.grantLapse([RECORDS, rule(RBAC, 'clusterroles', 'get', 'delete')]);
   const name = `victim-${namespace}`;
   const victim = { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name }, rules: [] };
-  await cluster.hands.apply(installed(victim, { name: RELEASE, namespace }));
+  await cluster.userClient.apply(installed(victim, { name: RELEASE, namespace }));
   const manifest = `apiVersion: ${RBAC}/v1\nkind: ClusterRole\nmetadata: {name: ${name}}\n`;
   // A right in the namespace is not a right at the cluster scope.
   const rules = [rule(RBAC, 'clusterroles', 'get', 'delete')];

@@ -44,9 +44,9 @@ const REVIEWS = [
 ] as const;
 
 /** The paths in the configurations; only the administrator can read them. */
-async function secretPaths({ hands }: AttackCluster): Promise<string[]> {
+async function secretPaths({ userClient }: AttackCluster): Promise<string[]> {
   const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'];
-  const found = await Promise.all(kinds.map((kind) => hands.get(`${kind}/lapse`)));
+  const found = await Promise.all(kinds.map((kind) => userClient.get(`${kind}/lapse`)));
   return [...JSON.stringify(found).matchAll(/\/review\/([0-9a-f]{64})\//g)].map(([, secret]) => secret!);
 }
 
@@ -82,14 +82,14 @@ const pathIsSecret: Attack = {
     const user = await cluster.user(namespace, 'owner', [
       { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
     ]);
-    await expect(user.hands.get('validatingwebhookconfiguration/lapse')).rejects.toThrow(/forbidden/);
+    await expect(user.userClient.get('validatingwebhookconfiguration/lapse')).rejects.toThrow(/forbidden/);
     const policy = {
       apiVersion: 'lapse.dev/v1alpha1',
       kind: 'TTLPolicy',
       metadata: { namespace, name: 'bad' },
       spec: { target: { apiVersion: 'v1', kind: 'ConfigMap' }, ttl: 'soon', from: 'Created' },
     };
-    const refusal = await user.hands.create(policy as never).then(
+    const refusal = await user.userClient.create(policy as never).then(
       () => 'created',
       (error: Error) => error.message,
     );

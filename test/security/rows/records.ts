@@ -24,7 +24,7 @@ async function forgeRecord(cluster: AttackCluster): Promise<void> {
     rule(GROUP, 'cleaners/status', 'patch'),
     rule('', 'configmaps', 'get'),
   ]);
-  await cluster.hands.apply(configMap(namespace, 'foreign'));
+  await cluster.userClient.apply(configMap(namespace, 'foreign'));
   const key = { namespace, name: 'forged' };
   const foreign = await mallory.client.get(ConfigMap, { namespace, name: 'foreign' });
   await mallory.client.create(Cleaner, {

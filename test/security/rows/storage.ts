@@ -50,7 +50,7 @@ async function prepare(
   name: string,
 ): Promise<{ namespace: string; mallory: AttackUser }> {
   const namespace = await cluster.namespace(name);
-  await cluster.hands.apply(bound(namespace));
+  await cluster.userClient.apply(bound(namespace));
   const rule = {
     apiGroups: [GROUP],
     resources: ['volumecapturerequests'],

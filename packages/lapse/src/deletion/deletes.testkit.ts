@@ -172,7 +172,9 @@ export class Kit {
       if (turns > 200_000) throw new Error(`never idle: ${JSON.stringify(this.manager.activity())}`);
       await nextTurn();
       quiet =
-        isIdle({ ...this.manager.activity(), passes: 0 }) && this.server.undelivered() === 0 ? quiet + 1 : 0;
+        isIdle({ ...this.manager.activity(), reconciles: 0 }) && this.server.undelivered() === 0
+          ? quiet + 1
+          : 0;
     }
   };
   pass = (length: number): Promise<void> => this.clock.advance(millis(length), this.settle);

@@ -103,7 +103,7 @@ export async function prepareWebhook(
       certificate,
       ...(clientAuthority === undefined ? {} : { clientAuthority }),
       // API servers that do not trust the certificate have an outdated caBundle.
-      onConnectionError: () => paths?.lookSoon(),
+      onConnectionError: () => paths?.refreshSoon(),
       ...where,
     });
 }
@@ -123,15 +123,15 @@ async function openClientAuthority({ general, clock, log }: WebhookHostOptions, 
   return authority;
 }
 
-type Paths = Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
+type Paths = Pick<ReviewPaths, 'accepted' | 'refreshSoon'>;
 
 /** A self-managed certificate includes paths. With files, the paths are in a separate Secret. */
 async function openPaths(
   options: WebhookHostOptions,
-  { accepted, lookSoon }: OwnCertificate,
+  { accepted, refreshSoon }: OwnCertificate,
   opened: Closable[],
 ): Promise<Paths | undefined> {
-  if (accepted !== undefined && lookSoon !== undefined) return { accepted, lookSoon };
+  if (accepted !== undefined && refreshSoon !== undefined) return { accepted, refreshSoon };
   const secret = secretOf(options);
   if (secret === undefined) return undefined;
   const paths = await openPathSecret(secret);

@@ -101,7 +101,7 @@ test('the kube-apiserver streams bytes from the aggregated API', async () => {
 });
 
 test('a caller without the front proxy’s certificate is rejected despite its headers', async () => {
-  expect(await host.askAsStranger()).toBe(401);
+  expect(await host.requestWithoutCertificate()).toBe(401);
 });
 
 test('the kube-apiserver trusts a webhook with a self-managed certificate', async () => {
@@ -154,7 +154,7 @@ test('the kube-apiserver trusts a webhook with a self-managed certificate', asyn
       ],
     }),
   );
-  await first.look();
+  await first.refresh();
   const labels = { asked: 'yes', bad: 'yes' };
   const create = () =>
     admin.create(ConfigMap, {

@@ -60,7 +60,7 @@ export const demoApi: AggregatedApi = {
 export interface DemoHost extends Host {
   readonly authority: Pem;
   /** Sends a GET with the front proxy's headers but without its certificate. Returns the status code. */
-  askAsStranger(): Promise<number>;
+  requestWithoutCertificate(): Promise<number>;
 }
 
 /** Opens a socket on the local machine, with a certificate for the Service. */
@@ -81,7 +81,7 @@ export async function openDemoHost(client: Client): Promise<DemoHost> {
   return {
     ...host,
     authority,
-    async askAsStranger() {
+    async requestWithoutCertificate() {
       const dispatcher = new Agent({ connect: { ca: authority.cert, servername: DEMO_HOST } });
       const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
       const answer = await request(`https://127.0.0.1:${host.port}${DEMO_BASE}/first`, {

@@ -74,7 +74,7 @@ test('sets the caBundle once and removes insecureSkipTLSVerify', async () => {
     caBundle: bundle('ca-1'),
   };
   expect(world.updates).toEqual([set]);
-  await open.look();
+  await open.refresh();
   expect(world.updates).toHaveLength(1);
   open.close();
 });

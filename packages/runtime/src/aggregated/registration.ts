@@ -38,7 +38,7 @@ export interface RegistrationOptions {
 
 export interface RegisteredCertificate extends Certificate {
   /** Checks the APIService now instead of at the next interval. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   close(): void;
 }
 
@@ -53,7 +53,7 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
   let closed = false;
   const listeners = new Set<(pair: KeyPair) => void>();
 
-  async function look(): Promise<boolean> {
+  async function refresh(): Promise<boolean> {
     const next = certificate.current();
     let isThere: boolean;
     try {
@@ -69,17 +69,17 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
     return isThere;
   }
   const arm = (pause: Millis) => {
-    if (!closed) cancel = wakeAfter(clock, pause, () => void look().then(rest));
+    if (!closed) cancel = wakeAfter(clock, pause, () => void refresh().then(rest));
   };
   const rest = (isInjected: boolean) => arm(isInjected ? INTERVAL : RETRY);
   const unsubscribe = certificate.onChange(() => {
     cancel?.();
-    void look().then(rest);
+    void refresh().then(rest);
   });
-  rest(await look());
+  rest(await refresh());
   return {
     current: () => shown,
-    look: async () => void (await look()),
+    refresh: async () => void (await refresh()),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -32,13 +32,13 @@ export class OwnClock implements Clock {
   }
   wakeAt(at: Instant, fn: () => void): Cancel {
     let cancelled = false;
-    const look = () => {
+    const check = () => {
       if (cancelled) return;
-      if (this.#frozen !== undefined) this.#frozen.push(look);
-      else if (this.now() < at) cancel = this.#base.wakeAt(instant(at - this.#offset), look);
+      if (this.#frozen !== undefined) this.#frozen.push(check);
+      else if (this.now() < at) cancel = this.#base.wakeAt(instant(at - this.#offset), check);
       else fn();
     };
-    let cancel = this.#base.wakeAt(instant(at - this.#offset), look);
+    let cancel = this.#base.wakeAt(instant(at - this.#offset), check);
     return () => {
       cancelled = true;
       cancel();
@@ -122,10 +122,10 @@ export class Race {
   readonly settle = async (): Promise<void> => {
     for (let i = 0; i < 5; i++) await nextTurn();
   };
-  pass = (length: number, look: () => void = () => {}): Promise<void> =>
+  pass = (length: number, check: () => void = () => {}): Promise<void> =>
     this.clock.advance(millis(length), async () => {
       await this.settle();
-      look();
+      check();
     });
 
   async close(): Promise<void> {

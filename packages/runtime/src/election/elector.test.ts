@@ -245,19 +245,19 @@ test('there are never two leaders under random faults, and one leader after they
     fc.asyncProperty(fc.array(command, { maxLength: 25 }), fc.nat(1000), async (commands, seed) => {
       const r = await race(seed);
       for (const name of ['a', 'b', 'c']) r.join(name);
-      const look = () => expect(r.leaders().length).toBeLessThanOrEqual(1);
+      const check = () => expect(r.leaders().length).toBeLessThanOrEqual(1);
       for (const c of commands) {
-        if (c.do === 'pass') await r.pass(c.length, look);
+        if (c.do === 'pass') await r.pass(c.length, check);
         else if (c.do === 'connection') r.candidates[c.who]!.connection = c.how;
         else if (c.do === 'set') r.candidates[c.who]!.clock.set(millis(c.by));
         else r.candidates[c.who]!.clock[c.do]();
-        look();
+        check();
       }
       for (const candidate of r.candidates) {
         candidate.connection = 'good';
         candidate.clock.thaw();
       }
-      await r.pass(60_000, look);
+      await r.pass(60_000, check);
       expect(r.leaders()).toHaveLength(1);
       await r.close();
     }),

@@ -97,13 +97,13 @@ export class LeaseElector implements Elector {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const pause = await this.#turn();
+      const pause = await this.#round();
       if (!signal.aborted) await sleep(this.#options.clock, pause, signal);
     }
   }
 
   /** Tries to acquire or renew the lease. Returns the time until the next attempt. */
-  async #turn(): Promise<Millis> {
+  async #round(): Promise<Millis> {
     const attempt = await this.#attempt();
     switch (attempt.kind) {
       case 'ours':

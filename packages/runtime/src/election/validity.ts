@@ -28,14 +28,14 @@ export class Validity {
     this.end();
     this.#wallUntil = plus(sent.wall, this.#length);
     this.#until = sent.elapsed + this.#length;
-    const look = () => {
+    const check = () => {
       if (this.isValid()) return;
       this.end();
       onEnd();
     };
     const { now, elapsed } = { now: this.#clock.now(), elapsed: this.#clock.elapsed() };
     const left = Math.min(minus(this.#wallUntil, now), this.#until - elapsed) as Millis;
-    this.#cancels = [wakeAfter(this.#clock, left, look), this.#clock.wakeAt(this.#wallUntil, look)];
+    this.#cancels = [wakeAfter(this.#clock, left, check), this.#clock.wakeAt(this.#wallUntil, check)];
   }
 
   end(): void {

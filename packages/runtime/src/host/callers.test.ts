@@ -8,7 +8,7 @@ import { reviewPath } from './reviewPaths.ts';
 import { type Callers, webhookHandler } from './webhook.ts';
 
 const SECRET = 'c2VjcmV0';
-const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
+const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], refreshSoon: () => {} } };
 const peer = (commonName?: string): Peer => ({
   verified: commonName !== undefined,
   ...(commonName === undefined ? {} : { commonName }),
@@ -97,11 +97,11 @@ describe('webhook callers', () => {
   });
 
   test('checks the webhook configurations soon after a call with a wrong path', () => {
-    let looks = 0;
-    const { refuse } = refusing({ paths: { accepted: () => [SECRET], lookSoon: () => looks++ } });
+    let refreshes = 0;
+    const { refuse } = refusing({ paths: { accepted: () => [SECRET], refreshSoon: () => refreshes++ } });
     refuse({ method: 'POST', path: '/' }, peer());
     refuse({ method: 'POST', path: reviewPath('jobs', SECRET) }, peer());
-    expect(looks).toBe(1);
+    expect(refreshes).toBe(1);
   });
 
   test('throws if neither a secret nor client certificates are configured', () => {

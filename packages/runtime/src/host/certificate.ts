@@ -24,7 +24,7 @@ interface Followed<T> {
   current(): T;
   onChange(listener: (next: T) => void): () => void;
   /** Reads the files now instead of at the next interval. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   close(): void;
 }
 
@@ -97,7 +97,7 @@ async function follow<T>(
   let closed = false;
   const listeners = new Set<(next: T) => void>();
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
       const next = await read();
       if (textOf(next) === textOf(current)) return;
@@ -108,12 +108,12 @@ async function follow<T>(
     }
   }
   function arm(): void {
-    if (!closed) cancel = wakeAfter(clock, interval, () => void look().then(arm));
+    if (!closed) cancel = wakeAfter(clock, interval, () => void refresh().then(arm));
   }
   arm();
   return {
     current: () => current,
-    look,
+    refresh,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

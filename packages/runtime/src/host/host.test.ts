@@ -147,7 +147,7 @@ describe('certificates', () => {
     const host = await open({ certificate });
     expect((await ask(host.port, { ca: first.cert })).body).toBe('hi\n');
     await write(second);
-    await certificate.look();
+    await certificate.refresh();
     expect((await ask(host.port, { ca: second.cert })).body).toBe('hi\n');
     await expect(ask(host.port, { ca: first.cert })).rejects.toThrow();
   });
@@ -164,9 +164,9 @@ describe('certificates', () => {
     });
     cleanup.push(() => certificate.close());
     await write({ cert: second.cert, key: first.key });
-    await certificate.look();
+    await certificate.refresh();
     await write({ cert: 'nonsense', key: first.key });
-    await certificate.look();
+    await certificate.refresh();
     expect(problems[0]).toBe(`${paths.keyFile} does not belong to ${paths.certFile}`);
     expect(problems[1]).toContain(`${paths.certFile} is not a certificate`);
     expect(certificate.current().cert).toBe(first.cert);

@@ -48,14 +48,14 @@ describe('path secret of the webhook', () => {
     const before = await injected();
     await clock.advance(hours(24));
     await rest();
-    await one.look();
+    await one.refresh();
     const after = await injected();
     expect(after).not.toBe(before);
     expect(one.accepted()).toEqual(expect.arrayContaining([before, after]));
     expect(two.accepted()).toContain(after);
     await clock.advance(minutes(31));
     await rest();
-    await one.look();
+    await one.refresh();
     expect(one.accepted()).toContain(await injected());
     expect(one.accepted()).not.toContain(before);
   });
@@ -83,7 +83,7 @@ describe('path secret of the webhook', () => {
     const accepted = one.accepted();
     await clock.advance(hours(25));
     await rest();
-    await one.look();
+    await one.refresh();
     expect(one.accepted()).toEqual(accepted);
   });
 
@@ -94,8 +94,8 @@ describe('path secret of the webhook', () => {
     await withoutPath();
     await pass(minutes(1));
     expect((await paths())[0]).toBe('/review/a');
-    one.lookSoon();
-    one.lookSoon();
+    one.refreshSoon();
+    one.refreshSoon();
     await pass(10_000);
     await rest();
     expect(await injected()).toBe(secret);
@@ -114,7 +114,7 @@ describe('path secret of the webhook', () => {
     const one = await open(counted);
     const before = reads;
     for (let second = 0; second < 60; second++) {
-      for (let call = 0; call < 100; call++) one.lookSoon();
+      for (let call = 0; call < 100; call++) one.refreshSoon();
       await pass(1000);
     }
     expect(reads - before).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ describe('path secret of the webhook', () => {
     const before = await injected();
     const secret = (await client.get(Secret, SECRET))!;
     await client.update(Secret, { ...secret, data: { ...secret.data, 'review-paths': 'bm8=' } });
-    await one.look();
+    await one.refresh();
     expect(await injected()).not.toBe(before);
     expect(one.accepted()).toContain(await injected());
   });

@@ -43,11 +43,11 @@ describe('certificate renewal', () => {
     one.onChange(({ cert }) => seen.push(cert));
     await clock.advance(hours(59 * DAY));
     await rest();
-    await one.look();
+    await one.refresh();
     expect(one.current().cert).toBe(before);
     await clock.advance(hours(2 * DAY));
     await rest();
-    await one.look();
+    await one.refresh();
     expect(one.current().cert).not.toBe(before);
     expect(seen.at(-1)).toBe(one.current().cert);
     expect(one.caBundle()).toBe(bundle);
@@ -59,7 +59,7 @@ describe('certificate renewal', () => {
     const old = one.current().cert;
     await clock.advance(hours(551 * DAY));
     await rest();
-    await one.look();
+    await one.refresh();
     const bundle = one.caBundle();
     expect(bundle.match(/BEGIN/g)).toHaveLength(2);
     expect([isSignedBy(one.current().cert, bundle), isSignedBy(old, bundle)]).toEqual([true, true]);
@@ -78,14 +78,14 @@ test('an invalid Secret is replaced', async () => {
   const one = await open();
   const secret = (await client.get(Secret, SECRET))!;
   await client.update(Secret, { ...secret, data: { ...secret.data, 'tls.crt': 'bm8=' } });
-  await one.look();
+  await one.refresh();
   expect(isSignedBy(one.current().cert, one.caBundle())).toBe(true);
 });
 
 test('the caBundle is injected into a configuration that is created later or loses it', async () => {
   const one = await open();
   await configure();
-  await one.look();
+  await one.refresh();
   expect(await bundles()).toEqual([one.caBundle(), one.caBundle()]);
 });
 

@@ -41,9 +41,9 @@ export interface ReviewPaths {
   /** The path secrets that are accepted now. */
   accepted(): readonly string[];
   /** Checks the Secret and the configurations now instead of at the next interval. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   /** Checks them soon, at most every 10 s. Used when a caller has a wrong path or does not trust the certificate. */
-  lookSoon(): void;
+  refreshSoon(): void;
   close(): void;
 }
 
@@ -196,8 +196,8 @@ async function openSecret(options: PathSecretOptions, hosts?: readonly string[])
     },
     paths: {
       accepted: () => computeAccepted(stored.paths, isInjected, clock.now()),
-      look: async () => void (await refresh()),
-      lookSoon: timer.soon,
+      refresh: async () => void (await refresh()),
+      refreshSoon: timer.soon,
       close: timer.close,
     },
   };

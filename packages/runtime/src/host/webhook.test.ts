@@ -42,7 +42,7 @@ const review = (more: object = {}, top: object = {}) => ({
 const SECRET = 'c2VjcmV0';
 const reviewPath = (name: string) => pathOf(name, SECRET);
 const peer: Peer = { verified: false, headers: () => [], headerNames: () => [] };
-const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
+const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], refreshSoon: () => {} } };
 
 function setup(
   reviewFunction: (request: AdmissionRequest) => Promise<AdmissionResponse> | AdmissionResponse,

@@ -37,7 +37,7 @@ export interface WebhookOptions {
 
 /** How the API server is distinguished from other callers. At least one of the two is required. */
 export interface Callers {
-  readonly paths?: Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
+  readonly paths?: Pick<ReviewPaths, 'accepted' | 'refreshSoon'>;
   /** Allowed common names of client certificates. Empty: any certificate of the CA. Unset: no certificate is required. */
   readonly clientNames?: readonly string[];
 }
@@ -86,7 +86,7 @@ export function webhookHandler(options: WebhookOptions): Webhook {
       if (typeof target !== 'string') return undefined;
       refused.with(target).inc();
       // The configurations may have lost the path, for example because they were recreated.
-      if (target === 'path') callers.paths?.lookSoon();
+      if (target === 'path') callers.paths?.refreshSoon();
       return answerTo(target);
     },
     async handle(request, peer) {

@@ -99,17 +99,17 @@ export function queueMetrics(
       finished: (time) => worked.observe(time / 1000),
     },
     watch(queue) {
-      const look = (metric: string, help: string, read: () => number) =>
+      const gauge = (metric: string, help: string, read: () => number) =>
         registry.gauge(metric, help, labels).collect(() => [[[name], read()]]);
       const running = () => [...queue.running()].map((time) => time / 1000);
-      look('workqueue_depth', 'Ready keys.', () => queue.ready);
-      look('workqueue_unfinished_work_seconds', 'Total time of running reconciles.', () =>
+      gauge('workqueue_depth', 'Ready keys.', () => queue.ready);
+      gauge('workqueue_unfinished_work_seconds', 'Total time of running reconciles.', () =>
         running().reduce((a, b) => a + b, 0),
       );
-      look('workqueue_longest_running_processor_seconds', 'Duration of the longest running reconcile.', () =>
+      gauge('workqueue_longest_running_processor_seconds', 'Duration of the longest running reconcile.', () =>
         Math.max(0, ...running()),
       );
-      look('lapse_workqueue_waiting', 'Keys with a future deadline.', () => queue.waiting);
+      gauge('lapse_workqueue_waiting', 'Keys with a future deadline.', () => queue.waiting);
     },
   };
 }

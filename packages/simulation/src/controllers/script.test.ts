@@ -10,7 +10,7 @@ test.each([
   ['0', { kind: 'succeed', after: 0 }],
   ['never', { kind: 'never' }],
   ['error: disk on fire', { kind: 'fail', message: 'disk on fire', after: 1000 }],
-  ['error:', { kind: 'fail', message: 'failed as told', after: 1000 }],
+  ['error:', { kind: 'fail', message: 'failed as annotated', after: 1000 }],
 ])('%j', (text, expected) => {
   expect(parseScript('key', text)).toEqual(expected);
 });

@@ -17,7 +17,11 @@ export function parseScript(key: string, text: string | undefined): Script {
   const trimmed = text.trim();
   if (trimmed === 'never') return { kind: 'never' };
   if (trimmed.startsWith('error:'))
-    return { kind: 'fail', message: trimmed.slice('error:'.length).trim() || 'failed as told', after: USUAL };
+    return {
+      kind: 'fail',
+      message: trimmed.slice('error:'.length).trim() || 'failed as annotated',
+      after: USUAL,
+    };
   const nanos = readGoDuration(trimmed);
   if (nanos === undefined || nanos < 0n)
     return {

@@ -3,7 +3,7 @@ import { seededRandom } from '@lapse/base/random';
 import { VIRTUAL_START, VirtualClock } from '@lapse/base/virtualClock';
 import type { Secret } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
-import { readManifests } from '@lapse/simulation/hands';
+import { readManifests } from '@lapse/simulation/userClient';
 import { expect, test } from 'vitest';
 import type { Cleaner } from '#api/cleaner';
 import { AUTHOR_ANNOTATION, AuthorSeal } from '#authors/authorSeal';

@@ -4,7 +4,7 @@ import { realClock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
 import { sleep } from '@lapse/base/sleep';
 import type { Client } from '@lapse/kube/client/client';
-import { createHands, type Manifests } from '@lapse/simulation/hands';
+import { createUserClient, type Manifests } from '@lapse/simulation/userClient';
 
 const TRIES = 10;
 
@@ -21,7 +21,7 @@ export async function applyWithRetries(user: Client, manifests: Manifests): Prom
 /** Returns the error message, if any. */
 export async function applyOnce(user: Client, manifests: Manifests): Promise<string | undefined> {
   try {
-    await createHands(user).apply(manifests);
+    await createUserClient(user).apply(manifests);
     return undefined;
   } catch (cause) {
     return (cause as Error).message;

@@ -13,7 +13,7 @@ import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import { type Client, createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
-import type { FirstLook } from '@lapse/runtime/controller';
+import type { FirstDeadline } from '@lapse/runtime/controller';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { EventSender } from '@lapse/runtime/events/outbox';
 import { countInFlight } from '@lapse/runtime/inFlight';
@@ -24,8 +24,8 @@ import { waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Actor } from '@lapse/simulation/history';
 import { settle } from '@lapse/simulation/idle';
-import { lasting } from '@lapse/simulation/lasting';
-import { Narrator } from '@lapse/simulation/narrator';
+import { TimelineWriter } from '@lapse/simulation/timelineWriter';
+import { withoutWatchTimeout } from '@lapse/simulation/withoutWatchTimeout';
 import type { Family } from '#controllers/family';
 import { Attribution } from '#forecast/simulate/attribution';
 import { type Assembly, assemble } from '#manager/assemble';
@@ -74,8 +74,8 @@ export class Everything {
   readonly #handle: HttpHandler;
   readonly #inFlight: (() => number)[] = [];
   /** Counts everything that happened. */
-  #passes = 0;
-  #known: { readonly passes: number; readonly upcoming: UpcomingEvents } | undefined;
+  #reconciles = 0;
+  #known: { readonly reconciles: number; readonly upcoming: UpcomingEvents } | undefined;
 
   /** `handle` is the handler of the API server, `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
@@ -100,7 +100,7 @@ export class Everything {
     });
     const credentials = fixedCredentials({ headers: bearer(token) });
     const transport = (via: HttpHandler) => {
-      const counted = countInFlight(inProcessTransport(isPaced ? lasting(via) : via));
+      const counted = countInFlight(inProcessTransport(isPaced ? withoutWatchTimeout(via) : via));
       this.#inFlight.push(counted.inFlight);
       return counted.transport;
     };
@@ -108,9 +108,14 @@ export class Everything {
       createClient({ transport: transport(via), clock, random, credentials, fieldManager: name });
     const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
     const now = () => clock.now();
-    const narrator = new Narrator(timeline, now, (controller) => whose.kindOf(controller), 'every wait');
+    const narrator = new TimelineWriter(
+      timeline,
+      now,
+      (controller) => whose.kindOf(controller),
+      'every wait',
+    );
     const onReconcile = (record: ReconcileRecord & { readonly controller: string }) => {
-      this.#passes++;
+      this.#reconciles++;
       this.#tally.reconcile(record);
       const about = whose.told(record.controller, record.key);
       // The timeline shows a controller without a kind by its name.
@@ -120,7 +125,7 @@ export class Everything {
       else tell();
     };
     // The deadline of an object that was not reconciled yet is its TTL.
-    const onFirstDeadline = ({ at, ...whose }: FirstLook) =>
+    const onFirstDeadline = ({ at, ...whose }: FirstDeadline) =>
       onReconcile({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
     this.#admin = client(handle, 'lapse');
     this.#follower = new Follower({
@@ -130,7 +135,7 @@ export class Everything {
       ...watching,
       onWrite: (request) => attribution.request(request),
       onChange: (change) => {
-        this.#passes++;
+        this.#reconciles++;
         whose.seen(change);
         if (change.kind === CustomResourceDefinition.kind) this.#admin.discovery.invalidate();
         this.#tally.change(change);
@@ -167,7 +172,7 @@ export class Everything {
   /** The handler for external clients. */
   get handle(): HttpHandler {
     const seen = this.#follower.around('user', this.#handle);
-    return this.#options.isPaced === true ? lasting(seen) : seen;
+    return this.#options.isPaced === true ? withoutWatchTimeout(seen) : seen;
   }
 
   /** First CRDs, then admission (policies and functions of the controllers), then the controllers. */
@@ -185,11 +190,17 @@ export class Everything {
   /** Resolves when nothing happens until time passes or an external client acts. */
   async rest(server: Pick<ApiServer, 'undelivered'>): Promise<void> {
     const requests = () => this.#inFlight.reduce((sum, count) => sum + count(), 0);
-    const own = () => ({ passes: 0, ready: 0, events: 0, caches: this.#follower.busy, requests: requests() });
+    const own = () => ({
+      reconciles: 0,
+      ready: 0,
+      events: 0,
+      caches: this.#follower.busy,
+      requests: requests(),
+    });
     const still = {
       activities: () => [this.assembly.manager.activity(), this.#simulatedControllers.activity(), own()],
       undelivered: server.undelivered,
-      progress: () => this.#passes + requests(),
+      progress: () => this.#reconciles + requests(),
     };
     await settle(still, MOST_TURNS).catch(() => {});
   }
@@ -205,13 +216,13 @@ export class Everything {
 
   /** The forecast is reused as long as nothing changes. */
   async #upcoming(): Promise<UpcomingEvents> {
-    const passes = this.#passes;
-    if (this.#known?.passes === passes) return this.#known.upcoming;
+    const reconciles = this.#reconciles;
+    if (this.#known?.reconciles === reconciles) return this.#known.upcoming;
     const { clock, general, document, known, selected, log } = this.#options;
     const asking = { general, document, known, selected };
     try {
       const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
-      this.#known = { passes, upcoming: { ahead, families: familiesWithForecast(selected) } };
+      this.#known = { reconciles, upcoming: { ahead, families: familiesWithForecast(selected) } };
     } catch (error) {
       // The view keeps the last forecast, or shows the waits of reconciles.
       log.debug({ error }, 'forecast failed');

@@ -11,7 +11,7 @@ import type { KindQuery } from '@lapse/kube/client/discovery';
 import { Caches } from '@lapse/runtime/caches';
 import { Interner } from '@lapse/runtime/interner';
 import type { Actor, Change } from '@lapse/simulation/history';
-import { isWrite, type SeenRequest, seeRequest } from '@lapse/simulation/seen';
+import { isWrite, parseRequestInfo, type RequestInfo } from '@lapse/simulation/requestInfo';
 
 export interface FollowerOptions {
   readonly client: Client;
@@ -19,7 +19,7 @@ export interface FollowerOptions {
   readonly random: Random;
   readonly onChange: (change: Change) => void;
   /** Called before a write, in the async context of the caller. */
-  readonly onWrite?: (request: SeenRequest) => void;
+  readonly onWrite?: (request: RequestInfo) => void;
   readonly listBy?: 'stream' | 'pages';
   readonly bookmarks?: boolean;
 }
@@ -66,7 +66,7 @@ export class Follower {
   }
 
   async #see(request: HttpRequest, actor: Actor): Promise<void> {
-    const seen = seeRequest(request);
+    const seen = parseRequestInfo(request);
     if (!isWrite(seen) || seen.resource === '' || IGNORED.has(seen.resource)) return;
     this.#options.onWrite?.(seen);
     const id = `${seen.group}/${seen.resource}`;
@@ -88,7 +88,7 @@ export class Follower {
   }
 
   /** Resolves after the initial list: only later events are changes. */
-  async #follow({ group, version, resource }: SeenRequest): Promise<void> {
+  async #follow({ group, version, resource }: RequestInfo): Promise<void> {
     const kind = await this.#find({ group, version, resource });
     if (kind === undefined) throw new Error('not served');
     const handle = this.#caches.acquire({ kind: plain(kind) });

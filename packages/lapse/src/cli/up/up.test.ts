@@ -6,7 +6,7 @@ import { seededRandom } from '@lapse/base/random';
 import { nextTurn } from '@lapse/base/turn';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
-import { createHands } from '@lapse/simulation/hands';
+import { createUserClient } from '@lapse/simulation/userClient';
 import { afterEach, describe, expect, test } from 'vitest';
 import { FAMILIES } from '#controllers/registry';
 import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
@@ -94,7 +94,7 @@ spec:
 
 test('the timeline shows waiting and ended objects with the responsible controller', async () => {
   const { everything, pass, rest, story, timeline, clock } = await start();
-  await createHands(everything.user).apply(job);
+  await createUserClient(everything.user).apply(job);
   await rest();
   await pass(seconds(20));
   expect(story().slice(0, 2)).toEqual([
@@ -110,7 +110,7 @@ test('the timeline shows waiting and ended objects with the responsible controll
 
 test('after a restart, waiting objects are shown before anything is due', async () => {
   const first = await start();
-  await createHands(first.everything.user).apply(job);
+  await createUserClient(first.everything.user).apply(job);
   await first.rest();
   await first.pass(seconds(6));
   await first.stop();
@@ -138,13 +138,13 @@ spec:
 
 test('the first object of a kind whose CRD was just created is shown', async () => {
   const { everything, rest, story } = await start();
-  const hands = createHands(everything.user);
-  await hands.apply(job);
-  await hands.apply(widgets);
+  const userClient = createUserClient(everything.user);
+  await userClient.apply(job);
+  await userClient.apply(widgets);
   await rest();
   everything.user.discovery.invalidate();
-  await hands.apply('apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: a }');
-  await hands.delete('widget/a');
+  await userClient.apply('apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: a }');
+  await userClient.delete('widget/a');
   await rest();
   expect(story()).toContainEqual(expect.stringMatching(/^widget\/a deleted/));
 });

@@ -30,11 +30,11 @@ describe('invalid input is reported, the previous list is kept, and no request i
           expect(readyOf(after).slice(0, 2)).toEqual(['False', reason]);
           expect(readyOf(after)[2]).toContain(words);
           expect([after.status!.eligibleNodes, after.status!.eligibleNodesRevision]).toEqual([before, 7]);
-          const { passes } = w.counts();
+          const { reconciles } = w.counts();
           await w.put(node('n1', { unschedulable: true }));
           await w.pass(minutes(60));
-          expect(w.counts().passes).toBeLessThanOrEqual(passes + 2);
-          expect(w.passes.at(-1)!.outcome).toEqual({ kind: 'settled' });
+          expect(w.counts().reconciles).toBeLessThanOrEqual(reconciles + 2);
+          expect(w.reconciles.at(-1)!.outcome).toEqual({ kind: 'settled' });
           expect(w.writes()).toHaveLength(1);
         },
         {},

@@ -54,7 +54,7 @@ export class Model {
   readonly user;
   /** Accepted writes of the process. */
   writes = 0;
-  passes = 0;
+  reconciles = 0;
   #life: Life | undefined;
   #mishaps: Mishap[] = [];
   readonly #versions = new Map<string, ReplicatedStoragePool>();
@@ -99,7 +99,7 @@ export class Model {
       bookmarks: false,
       listBy: 'pages',
       inFlight: counted.inFlight,
-      onReconcile: () => this.passes++,
+      onReconcile: () => this.reconciles++,
     });
     this.#life = { manager, gone };
     manager.start();
@@ -159,10 +159,10 @@ export class Model {
     await this.settle();
     await this.pass(7000);
     const pools = await this.#compare();
-    const { passes, writes } = this;
+    const { reconciles, writes } = this;
     this.#life!.manager.enqueueAll('double run');
     await this.settle();
-    expect([this.passes - passes, this.writes - writes]).toEqual([pools, 0]);
+    expect([this.reconciles - reconciles, this.writes - writes]).toEqual([pools, 0]);
     const next = await this.#nextExpiry();
     if (next === undefined) return;
     await this.clock.advanceTo(instant(next - 1), () => this.settle());

@@ -65,7 +65,7 @@ describe('a new pool', () => {
       w.manager.start();
       await w.settle();
       await w.remove('ReplicatedStoragePool', 'p');
-      expect(w.passes.at(-1)!.outcome).toEqual({ kind: 'settled' });
+      expect(w.reconciles.at(-1)!.outcome).toEqual({ kind: 'settled' });
       expect(w.writes()).toHaveLength(1);
     }),
   );
@@ -253,7 +253,7 @@ describe('other writers', () => {
       expect(status).toMatchObject({ usedBy, eligibleNodesRevision: 2 });
       expect(status!.conditions!.map(({ type }) => type)).toContain('Other');
       expect(beaten).toBe(2);
-      expect(w.passes.map(({ outcome }) => outcome.kind)).toContain('again');
+      expect(w.reconciles.map(({ outcome }) => outcome.kind)).toContain('again');
     }),
   );
 
@@ -289,7 +289,7 @@ describe('other writers', () => {
       w.interfere = ({ method }) => (method === 'PATCH' ? refuse(code, reason, message) : undefined);
       w.manager.start();
       await w.pass(minutes(60));
-      expect(w.passes.map(({ outcome }) => outcome)).toEqual([
+      expect(w.reconciles.map(({ outcome }) => outcome)).toEqual([
         { kind: 'terminal', reason: 'StatusRefused', message },
       ]);
     })(),
@@ -305,7 +305,7 @@ describe('other writers', () => {
       };
       w.manager.start();
       await w.pass(minutes(1));
-      expect(w.passes.every(({ outcome }) => ['settled', 'again'].includes(outcome.kind))).toBe(true);
+      expect(w.reconciles.every(({ outcome }) => ['settled', 'again'].includes(outcome.kind))).toBe(true);
       expect(w.counts().writes).toBeLessThan(3);
     }),
   );
@@ -322,7 +322,7 @@ describe('other writers', () => {
       );
       w.manager.start();
       await w.settle();
-      const { passes } = w.counts();
+      const { reconciles } = w.counts();
       const heartbeat = {
         conditions: [
           {
@@ -340,9 +340,9 @@ describe('other writers', () => {
         { subresource: 'status' },
       );
       await w.settle();
-      expect(w.counts().passes).toBe(passes);
+      expect(w.counts().reconciles).toBe(reconciles);
       await w.put(lost(w, 'n1'));
-      expect(new Set(w.passes.slice(passes).map(({ key }) => key))).toEqual(new Set(['p']));
+      expect(new Set(w.reconciles.slice(reconciles).map(({ key }) => key))).toEqual(new Set(['p']));
       await w.remove('Pod', 'a');
       expect((await w.rsp('p')).status!.eligibleNodes![0]!.agentReady).toBe(false);
       expect(new Set(w.writes().map((request) => request.split('?')[0]))).toEqual(

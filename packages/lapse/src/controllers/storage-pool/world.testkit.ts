@@ -21,7 +21,7 @@ export interface PoolWorld extends World {
   remove(kind: Known, name: string): Promise<void>;
   rsp(name: string): Promise<ReplicatedStoragePool>;
   /** Number of reconciles and of write requests so far. */
-  counts(): { passes: number; writes: number };
+  counts(): { reconciles: number; writes: number };
 }
 
 const CRDS = [replicatedStoragePool.crd, lvmVolumeGroup.crd];
@@ -60,7 +60,7 @@ async function poolWorld(options: WorldOptions, crds: readonly KubeObject[]): Pr
       await made.settle();
     },
     rsp: async (name: string) => (await made.user.get(ReplicatedStoragePool, { name }))!,
-    counts: () => ({ passes: made.passes.length, writes: made.writes().length }),
+    counts: () => ({ reconciles: made.reconciles.length, writes: made.writes().length }),
   });
 }
 

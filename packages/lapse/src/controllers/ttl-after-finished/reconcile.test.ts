@@ -106,7 +106,7 @@ describe('the controller', () => {
       for (const name of ['a', 'b', 'c']) await k.finishedJob(name, 1000);
       k.start();
       await k.pass(1);
-      expect([k.metric('lapse_ttl_waiting{kind="Job"}'), k.world.passes.length]).toEqual([3, 0]);
+      expect([k.metric('lapse_ttl_waiting{kind="Job"}'), k.world.reconciles.length]).toEqual([3, 0]);
       await k.remove('b');
       await k.pass(1);
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(2);
@@ -320,17 +320,17 @@ test.each(['never led before', 'led before'])(
         lead(true);
         await k.patch('report-1', { spec: { ttlSecondsAfterFinished: 61 } });
         await k.pass(1);
-        expect(k.world.passes).toHaveLength(1);
+        expect(k.world.reconciles).toHaveLength(1);
         lead(false);
       }
-      const before = k.world.passes.length;
+      const before = k.world.reconciles.length;
       await k.pass(60);
       expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
       for (const i of [1, 2, 3, 4, 5]) await k.remove(`report-${i}`);
       lead(true);
       await k.pass(1);
       // A standby forgets objects that are gone and reconciles nothing.
-      expect(k.world.passes.length - before).toBe(0);
+      expect(k.world.reconciles.length - before).toBe(0);
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(0);
       expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
       expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);

@@ -197,7 +197,7 @@ beforeAll(async () => {
     clock: realClock,
     log: silentLog,
     registry: new Registry(),
-    callers: { paths: { accepted: () => [PATH_SECRET], lookSoon: () => {} } },
+    callers: { paths: { accepted: () => [PATH_SECRET], refreshSoon: () => {} } },
   });
   const certificate = { current: () => pair, onChange: () => () => {}, close: () => {} };
   host = await listen({ handle, refuse, port: 0, address: '127.0.0.1', certificate });

@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { keyText } from '@lapse/runtime/interner';
-import type { SeenRequest } from '@lapse/simulation/seen';
+import type { RequestInfo } from '@lapse/simulation/requestInfo';
 import type { Family } from '#controllers/family';
 
 export interface Deed {
@@ -41,7 +41,7 @@ export class Attribution {
   }
 
   /** Called for each request. Deletions are recorded. */
-  request(seen: SeenRequest): void {
+  request(seen: RequestInfo): void {
     const deed = this.#current.getStore();
     if (deed === undefined || (seen.verb !== 'delete' && seen.verb !== 'deletecollection')) return;
     const key = keyOf(seen);

@@ -77,7 +77,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
       onProgress?.(step / STEPS);
     }
     const kinds = new Map(simulation.controllers.map(({ name, for: { kind } }) => [name, kind]));
-    const ends = endings.explain(simulation.passes, {
+    const ends = endings.explain(simulation.reconciles, {
       start,
       kindOf: (controller) => kinds.get(controller),
       predicted: (uid) => predicted.get(uid),
@@ -107,7 +107,7 @@ async function prepare(world: Simulation, options: CourseOptions): Promise<strin
   const notes = await furnish(world, { objects, given, isSnapshot });
   for (const change of changes)
     try {
-      await world.hands.apply(change);
+      await world.userClient.apply(change);
     } catch (cause) {
       throw new UsageError(`--with: ${describeObject(change)}: ${(cause as Error).message}`);
     }
@@ -139,7 +139,7 @@ async function forecast(world: Simulation, options: CourseOptions): Promise<Read
 async function findProblems(simulation: Simulation, changes: readonly KubeObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const change of changes) {
-    const object = await simulation.hands.get(refOf(change)).catch(() => undefined);
+    const object = await simulation.userClient.get(refOf(change)).catch(() => undefined);
     const { conditions } = isObject(object?.status) ? object.status : {};
     for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : [])
       if (condition.type === 'Ready' && condition.status === 'False')

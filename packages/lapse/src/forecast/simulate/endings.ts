@@ -5,8 +5,8 @@ import { formatTime, type Instant, isDue } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseKeyText } from '@lapse/runtime/interner';
 import type { Change } from '@lapse/simulation/history';
-import type { SimulatedReconcile } from '@lapse/simulation/narrator';
 import { refText } from '@lapse/simulation/refs';
+import type { SimulatedReconcile } from '@lapse/simulation/timelineWriter';
 import type { Attribution, Deed } from './attribution.ts';
 
 export interface End {
@@ -65,8 +65,8 @@ export class Endings {
   }
 
   /** In the order of time. */
-  explain(passes: readonly SimulatedReconcile[], sources: ReasonSources): End[] {
-    const waits = waitsOf(passes);
+  explain(reconciles: readonly SimulatedReconcile[], sources: ReasonSources): End[] {
+    const waits = waitsOf(reconciles);
     return [...this.#found.values()]
       .map(({ deed, owner, ...end }): End => {
         if (deed !== undefined) return { ...end, because: reasonOf(end, deed, waits, sources) };
@@ -108,9 +108,9 @@ export const refOfEnd = (end: End): string => refText(end.kind, keyOf(end));
 
 type Waits = ReadonlyMap<string, readonly SimulatedReconcile[]>;
 
-function waitsOf(passes: readonly SimulatedReconcile[]): Waits {
+function waitsOf(reconciles: readonly SimulatedReconcile[]): Waits {
   const waits = new Map<string, SimulatedReconcile[]>();
-  for (const record of passes) {
+  for (const record of reconciles) {
     if (record.outcome.kind !== 'waitUntil') continue;
     const id = `${record.controller} ${record.key}`;
     const known = waits.get(id);

@@ -89,8 +89,8 @@ async function put(
 async function create(simulation: Simulation, object: KubeObject): Promise<void> {
   const { managedFields: _, ...metadata } = object.metadata;
   const { status, ...stated } = object;
-  await simulation.hands.apply({ ...stated, metadata } as KubeObject);
-  const made = await simulation.hands.get(refOf(object));
+  await simulation.userClient.apply({ ...stated, metadata } as KubeObject);
+  const made = await simulation.userClient.get(refOf(object));
   if (made === undefined) return;
   // The API server sets these fields. The values of the file replace them afterwards.
   const { uid, creationTimestamp, deletionTimestamp } = metadata;
@@ -110,7 +110,7 @@ function withUid(made: KubeObject, uid: string | undefined): KubeObject {
   return JSON.parse(JSON.stringify(made).replaceAll(before, uid)) as KubeObject;
 }
 
-/** A reference by kind and group, as simulation.hands reads it. */
+/** A reference by kind and group, as simulation.userClient reads it. */
 export function refOf({ apiVersion, kind, metadata }: KubeObject): string {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
   const word = group === '' ? kind.toLowerCase() : `${kind.toLowerCase()}.${group}`;
@@ -124,6 +124,6 @@ async function createNamespaces(simulation: Simulation, objects: readonly KubeOb
     objects.map(({ metadata }) => metadata.namespace).filter((name) => name !== undefined),
   );
   for (const name of names)
-    if ((await simulation.hands.get(`namespace/${name}`)) === undefined)
-      await simulation.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    if ((await simulation.userClient.get(`namespace/${name}`)) === undefined)
+      await simulation.userClient.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }

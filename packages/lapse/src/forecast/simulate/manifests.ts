@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { parseTime } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseApiVersion } from '@lapse/kube/api/object';
-import { readManifests } from '@lapse/simulation/hands';
+import { readManifests } from '@lapse/simulation/userClient';
 import { explained, isNamespaceName, UsageError } from '#manager/usage';
 
 /** For messages, such as `team-a/job/report`. */

@@ -75,7 +75,7 @@ test(
     await world.pass(3_600_000);
     expect(world.notes).toEqual(['j Warning InvalidFinish']);
     expect(world.writes()).toEqual([]);
-    expect(world.passes).toHaveLength(1);
+    expect(world.reconciles).toHaveLength(1);
     await world.user.patch(Job, key, {
       type: 'merge',
       patch: { metadata: { annotations: { [FINISH]: 'succeeded after 1s' } } },

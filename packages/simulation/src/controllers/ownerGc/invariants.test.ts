@@ -67,6 +67,6 @@ test('no garbage, no dead references and no needless waiting remain', async () =
   const writes = made.writes().length;
   await made.pass(600_000);
   expect(made.writes().length).toBe(writes);
-  expect(made.passes.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
+  expect(made.reconciles.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
   await made.close();
 });

@@ -76,7 +76,7 @@ rule('treats an owner of a kind that is not served as unknown until it is served
   await make(world, ConfigMap, 'a', ghost('Thing', 'x.dev/v1'));
   await world.pass(1_200_000);
   expect(await names(world)).toEqual(['a']);
-  expect(world.passes.filter(({ key }) => key === 'default/configmaps/a')).toHaveLength(1);
+  expect(world.reconciles.filter(({ key }) => key === 'default/configmaps/a')).toHaveLength(1);
   expect(
     world.requests.filter((request) => request.startsWith('GET /apis?') || request === 'GET /apis').length,
   ).toBe(1);
@@ -239,7 +239,9 @@ rule('does not retry a cluster-scoped object with a namespaced owner', async (wo
   const owner = await make(world, Secret, 'a');
   await create(world, Namespace, { metadata: { name: 'n', ownerReferences: [ownedBy(Secret, owner)] } });
   await world.pass(600_000);
-  const seen = world.passes.filter(({ key }) => key === 'namespaces/n').map(({ outcome }) => outcome.kind);
+  const seen = world.reconciles
+    .filter(({ key }) => key === 'namespaces/n')
+    .map(({ outcome }) => outcome.kind);
   expect(seen).toEqual(['settled']);
 });
 

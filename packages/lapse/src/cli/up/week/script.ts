@@ -4,7 +4,7 @@
 import { hours, type Instant, instant, millis } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { readManifests } from '@lapse/simulation/hands';
+import { readManifests } from '@lapse/simulation/userClient';
 import type { Example } from '../examples.ts';
 import { CAST, type Moment, type Role } from './cast.ts';
 

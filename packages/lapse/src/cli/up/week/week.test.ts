@@ -1,8 +1,8 @@
 import { hours, instant, minus } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { readManifests } from '@lapse/simulation/hands';
 import type { Change } from '@lapse/simulation/history';
+import { readManifests } from '@lapse/simulation/userClient';
 import { describe, expect, test } from 'vitest';
 import { computeEnds } from '../ends.ts';
 import { readExamples } from '../examples.ts';

@@ -2,7 +2,7 @@ import { instant } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { Actor, Change } from './history.ts';
-import { describeChange, describeRefusal, describeWait } from './tell.ts';
+import { describeChange, describeRefusal, describeWait } from './timelineEntries.ts';
 import type { RequestRecord } from './wire.ts';
 
 const object = (more: Partial<KubeObject> = {}, meta: KubeObject['metadata'] = {}): KubeObject => ({

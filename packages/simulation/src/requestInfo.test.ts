@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { compileMatcher, isWrite, seeRequest } from './seen.ts';
+import { compileMatcher, isWrite, parseRequestInfo } from './requestInfo.ts';
 
 const see = (line: string) => {
   const [method = '', path = ''] = line.split(' ');
-  return seeRequest({ method, path, headers: {} });
+  return parseRequestInfo({ method, path, headers: {} });
 };
 
 test.each<[string, object]>([

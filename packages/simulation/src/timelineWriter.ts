@@ -8,9 +8,9 @@ import { parseKeyText } from '@lapse/runtime/interner';
 import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Change } from './history.ts';
 import { refText } from './refs.ts';
-import { isWrite } from './seen.ts';
-import { describeChange, describeRefusal, describeWait, type TimelineEntry } from './tell.ts';
+import { isWrite } from './requestInfo.ts';
 import { lengthText, type Timeline } from './timeline.ts';
+import { describeChange, describeRefusal, describeWait, type TimelineEntry } from './timelineEntries.ts';
 import type { RequestRecord } from './wire.ts';
 
 export interface SimulatedReconcile extends ReconcileRecord {
@@ -24,7 +24,7 @@ interface Wait {
   readonly why: string;
 }
 
-export class Narrator {
+export class TimelineWriter {
   readonly #timeline: Timeline;
   readonly #now: () => Instant;
   readonly #kindOf: (controller: string) => Kind | undefined;

@@ -16,9 +16,9 @@ import { type Counted, countInFlight } from '@lapse/runtime/inFlight';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import type { Change } from './history.ts';
-import { lasting } from './lasting.ts';
+import { withoutWatchTimeout } from './withoutWatchTimeout.ts';
 
-export interface BystandersOptions {
+export interface SimulatedControllerManagerOptions {
   readonly handler: HttpHandler;
   readonly clock: Clock;
   readonly random: Random;
@@ -30,22 +30,22 @@ const withSlowRetries = (definition: ControllerDefinition): ControllerDefinition
   retry: { failure: { first: millis(5), max: hours(1) }, ...definition.retry },
 });
 
-export class Bystanders {
-  readonly #options: BystandersOptions;
+export class SimulatedControllerManager {
+  readonly #options: SimulatedControllerManagerOptions;
   readonly #client: Client;
   readonly #counted: Counted;
   readonly #managers: Manager[] = [];
   #waiting: readonly ControllerDefinition[];
   #discovering = 0;
-  #passes = 0;
+  #reconciles = 0;
   #stopped = false;
   #started = false;
 
-  constructor(controllers: readonly ControllerDefinition[], options: BystandersOptions) {
+  constructor(controllers: readonly ControllerDefinition[], options: SimulatedControllerManagerOptions) {
     const { handler, clock, random } = options;
     this.#options = options;
     this.#waiting = controllers.map(withSlowRetries);
-    this.#counted = countInFlight(inProcessTransport(lasting(handler)));
+    this.#counted = countInFlight(inProcessTransport(withoutWatchTimeout(handler)));
     const { transport } = this.#counted;
     this.#client = createClient({
       transport,
@@ -57,14 +57,14 @@ export class Bystanders {
   }
 
   /** Number of reconciles so far. */
-  get passes(): number {
-    return this.#passes;
+  get reconciles(): number {
+    return this.#reconciles;
   }
 
   /** The activities of all simulated controllers, and of `process` if it runs. */
   activities(process?: Manager): readonly Activity[] {
     const requests = this.#counted.inFlight() + this.#discovering;
-    const own = { passes: 0, ready: 0, caches: 0, events: 0, requests };
+    const own = { reconciles: 0, ready: 0, caches: 0, events: 0, requests };
     const managers = process === undefined ? this.#managers : [process, ...this.#managers];
     return [own, ...managers.map((manager) => manager.activity())];
   }
@@ -123,7 +123,7 @@ export class Bystanders {
       bookmarks: false,
       freeze: true,
       onReconcile: () => {
-        this.#passes++;
+        this.#reconciles++;
       },
     });
     this.#managers.push(manager);

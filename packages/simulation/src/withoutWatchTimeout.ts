@@ -7,7 +7,7 @@ const FOR_EVER = 'timeoutSeconds=1000000000';
 
 const isWatch = (path: string): boolean => /[?&]watch=(1|true)/.test(path);
 
-export const lasting =
+export const withoutWatchTimeout =
   (handler: HttpHandler): HttpHandler =>
   (request: HttpRequest) =>
     isWatch(request.path) && !request.path.includes('timeoutSeconds=')

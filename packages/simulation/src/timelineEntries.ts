@@ -26,7 +26,7 @@ export function describeChange(change: Change, lag: string): TimelineEntry[] {
     entries.push({ action: 'terminating', detail: join(endDetail(change, lag), waitsFor(after)) });
   const finish = finishOf(after);
   if (finish !== undefined && (before === undefined || finishOf(before) === undefined)) entries.push(finish);
-  else entries.push(...conditionNews(before, after), ...phaseNews(before, after));
+  else entries.push(...conditionEntries(before, after), ...phaseEntries(before, after));
   if (entries.length > 0 || before === undefined || change.by !== 'process') return entries;
   const fields = changedFields(asJson(before), asJson(after));
   return fields === '' ? [] : [{ action: 'updated', detail: fields }];
@@ -84,7 +84,7 @@ function finishOf(object: KubeObject): TimelineEntry | undefined {
   };
 }
 
-function conditionNews(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
+function conditionEntries(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
   const old = new Map(conditionsOf(before).map((condition) => [condition.type, condition]));
   return conditionsOf(after)
     .filter(
@@ -93,7 +93,7 @@ function conditionNews(before: KubeObject | undefined, after: KubeObject): Timel
     .map(({ type, status, reason }) => ({ action: `${type}=${status}`, detail: reason }));
 }
 
-function phaseNews(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
+function phaseEntries(before: KubeObject | undefined, after: KubeObject): TimelineEntry[] {
   const phase = (object: KubeObject | undefined) =>
     isObject(object?.status) && typeof object.status.phase === 'string' ? object.status.phase : '';
   const now = phase(after);

@@ -4,13 +4,13 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import { again, failed, type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
 import { expect, test } from 'vitest';
-import { Narrator } from './narrator.ts';
 import { Timeline } from './timeline.ts';
+import { TimelineWriter } from './timelineWriter.ts';
 
 function make() {
   let now = 0;
   const timeline = new Timeline(instant(0));
-  const narrator = new Narrator(
+  const narrator = new TimelineWriter(
     timeline,
     () => instant(now),
     () => ConfigMap,

@@ -13,7 +13,7 @@ export type Verb =
   | 'deletecollection'
   | 'other';
 
-export interface SeenRequest {
+export interface RequestInfo {
   readonly method: string;
   readonly verb: Verb;
   /** Without the query. */
@@ -34,7 +34,7 @@ const RESOURCE = /^\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^
 /** Subresources of the namespace itself, below /api/v1/namespaces/x. */
 const OF_NAMESPACES = new Set(['status', 'finalize']);
 
-export function seeRequest(request: HttpRequest): SeenRequest {
+export function parseRequestInfo(request: HttpRequest): RequestInfo {
   const cut = request.path.indexOf('?');
   const path = cut === -1 ? request.path : request.path.slice(0, cut);
   const query = cut === -1 ? '' : request.path.slice(cut + 1);
@@ -54,7 +54,7 @@ export function seeRequest(request: HttpRequest): SeenRequest {
   };
 }
 
-type Target = Pick<SeenRequest, 'resource' | 'namespace' | 'name' | 'subresource'>;
+type Target = Pick<RequestInfo, 'resource' | 'namespace' | 'name' | 'subresource'>;
 
 function targetOf(parts: readonly string[]): Target {
   const scoped = parts[0] === 'namespaces' && parts.length > 2 && !OF_NAMESPACES.has(parts[2]!);
@@ -89,13 +89,13 @@ const READS = new Set<Verb>(['get', 'list', 'watch', 'other']);
 const SIDE_RESOURCES = /reviews$|^events$|^leases$/;
 
 /** Whether the request is meant to change the state of the cluster. */
-export const isWrite = (request: SeenRequest): boolean =>
+export const isWrite = (request: RequestInfo): boolean =>
   !READS.has(request.verb) && !SIDE_RESOURCES.test(request.resource);
 
 /** Selects the requests of a fault: `'DELETE'`, `'delete jobs'`, `'patch jobs/status'`, or a predicate. */
-export type Matcher = string | ((request: SeenRequest) => boolean);
+export type Matcher = string | ((request: RequestInfo) => boolean);
 
-export function compileMatcher(matcher: Matcher): (request: SeenRequest) => boolean {
+export function compileMatcher(matcher: Matcher): (request: RequestInfo) => boolean {
   if (typeof matcher === 'function') return matcher;
   const parts = matcher.trim().split(/\s+/);
   const [verb = '', resource, name] = parts;
@@ -107,5 +107,5 @@ export function compileMatcher(matcher: Matcher): (request: SeenRequest) => bool
     (name === undefined || name === request.name);
 }
 
-const targetText = ({ resource, subresource }: SeenRequest): string =>
+const targetText = ({ resource, subresource }: RequestInfo): string =>
   subresource === undefined ? resource : `${resource}/${subresource}`;

@@ -13,7 +13,7 @@ import { DEFAULT_NAMESPACE, type Found, findRef } from './refs.ts';
 /** One object, several objects, or YAML text. */
 export type Manifests = KubeObject | readonly KubeObject[] | string;
 
-export interface Hands {
+export interface UserClient {
   /** Creates or updates the objects, including their status. */
   apply(manifests: Manifests): Promise<void>;
   /** Throws if an object already exists. */
@@ -27,7 +27,7 @@ export interface Hands {
   get<T extends KubeObject = KubeObject>(ref: string): Promise<T | undefined>;
 }
 
-export function createHands(client: Client): Hands {
+export function createUserClient(client: Client): UserClient {
   const find = (ref: string): Promise<Found> => findRef(client.discovery, ref);
 
   async function homeOf(object: KubeObject): Promise<{ found: Found; placed: KubeObject }> {
