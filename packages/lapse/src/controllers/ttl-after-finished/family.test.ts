@@ -100,7 +100,7 @@ describe('configuration', () => {
 
 test('every documented metric exists from the start', () => {
   const guide = readFileSync(
-    new URL('../../../../../docs/tasks/ttl-after-finished.md', import.meta.url),
+    new URL('../../../../../docs/operations/production-readiness.md', import.meta.url),
     'utf8',
   );
   const named = new Set(
