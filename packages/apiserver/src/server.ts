@@ -17,11 +17,11 @@ import { type FrontProxy, publishFrontProxy, publishReader } from './aggregation
 import type { Authenticator } from './authn/auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Core } from './context.ts';
-import { DefinitionController } from './crd/controller.ts';
+import { CrdController } from './crd/controller.ts';
 import { ApiServices } from './discovery/apiServices.ts';
 import { handle } from './http/handle.ts';
 import { InFlight } from './http/inFlight.ts';
-import { importObject } from './importing.ts';
+import { importObject } from './importObject.ts';
 import { RequestMetrics } from './metrics/requests.ts';
 import { registerBuiltins } from './resources/builtin.ts';
 import { Registry } from './resources/registry.ts';
@@ -101,8 +101,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   const apiServices = new ApiServices(core);
   await apiServices.start();
   core.aggregator.start();
-  const definitions = new DefinitionController(core);
-  definitions.start();
+  const crdController = new CrdController(core);
+  crdController.start();
   const handling = {
     authenticator,
     onUnexpected: options.onUnexpected ?? (() => {}),
@@ -129,7 +129,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
       core.hub.closeAll();
       await core.aggregator.stop();
       await apiServices.stop();
-      await definitions.stop();
+      await crdController.stop();
       await store.close();
     },
   };

@@ -1,4 +1,4 @@
-// Access reviews: answered by the authorizer that also checks requests, and never stored.
+// Access reviews: checkedReview by the authorizer that also checks requests, and never stored.
 
 import { formatTime } from '@lapse/base/instant';
 import { badRequest } from '@lapse/kube/api/errors';
@@ -45,16 +45,16 @@ function subjectOf(spec: JsonObject): UserInfo {
   };
 }
 
-const answered = (errors: FieldError[], status: () => JsonObject) =>
+const checkedReview = (errors: FieldError[], status: () => JsonObject) =>
   errors.length > 0 ? { errors } : { status: status() };
 
 const selfSubjectAccess: Review = (call, spec, review) =>
-  answered([...checkSpec(spec, { self: true }), ...checkEmptyMeta(review, { local: false })], () =>
+  checkedReview([...checkSpec(spec, { self: true }), ...checkEmptyMeta(review, { local: false })], () =>
     accessStatus(call, call.user, spec),
   );
 
 const subjectAccess: Review = (call, spec, review) =>
-  answered([...checkSpec(spec, { self: false }), ...checkEmptyMeta(review, { local: false })], () =>
+  checkedReview([...checkSpec(spec, { self: false }), ...checkEmptyMeta(review, { local: false })], () =>
     accessStatus(call, subjectOf(spec), spec),
   );
 
@@ -64,7 +64,7 @@ const localSubjectAccess: Review = (call, spec, review) => {
     ...checkEmptyMeta(review, { local: true }),
     ...checkLocal(spec, call.namespace),
   ];
-  return answered(errors, () => accessStatus(call, subjectOf(spec), spec));
+  return checkedReview(errors, () => accessStatus(call, subjectOf(spec), spec));
 };
 
 const selfSubjectRules: Review = (call, spec) => {

@@ -60,11 +60,11 @@ export class AdmissionChain implements Admission {
     const target = subresource ? `${resource.storage}/${subresource}` : resource.storage;
     for (const fn of this.#functions) {
       if (fn.phase !== phase || !fn.resources.includes(target)) continue;
-      const said = fn.review(reviewOf(call, { ...write, object }));
-      const answer = said instanceof Promise ? await withinDeadline(call, said) : said;
-      call.warnings.push(...(answer.warnings ?? []));
-      if (!answer.allowed) throw denied(fn.name, answer);
-      if (phase === 'mutating' && answer.object) object = answer.object;
+      const review = fn.review(reviewOf(call, { ...write, object }));
+      const response = review instanceof Promise ? await withinDeadline(call, review) : review;
+      call.warnings.push(...(response.warnings ?? []));
+      if (!response.allowed) throw denied(fn.name, response);
+      if (phase === 'mutating' && response.object) object = response.object;
     }
     return runWebhooks(call, { ...write, object }, phase);
   }
@@ -89,9 +89,9 @@ function reviewOf(call: Call, write: Write): AdmissionRequest {
   };
 }
 
-function denied(name: string, answer: Extract<AdmissionResponse, { allowed: false }>): ApiError {
-  const text = `admission webhook "${name}" denied the request: ${answer.message}`;
-  return new ApiError(answer.code ?? 403, answer.reason ?? 'Forbidden', text, answer.details);
+function denied(name: string, response: Extract<AdmissionResponse, { allowed: false }>): ApiError {
+  const text = `admission webhook "${name}" denied the request: ${response.message}`;
+  return new ApiError(response.code ?? 403, response.reason ?? 'Forbidden', text, response.details);
 }
 
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);

@@ -92,7 +92,7 @@ test('an aggregated API that stops responding is stale and 503 until it responds
   const world = await start();
   await register(world);
   const gone = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.9', port: 443 });
-  world.world.answer = () => {
+  world.world.response = () => {
     throw gone;
   };
   // The failure is not detected yet.
@@ -108,7 +108,7 @@ test('an aggregated API that stops responding is stale and 503 until it responds
   expect(refused).toMatchObject({ status: 503, text: 'service unavailable\n' });
   expect(refused.headers['content-type']).toBe('text/plain; charset=utf-8');
   expect((await world.get('/apis', { accept: V2 })).text).toContain('"freshness":"Stale"');
-  world.world.answer = demo;
+  world.world.response = demo;
   await world.wait(30);
   expect(await condition(world)).toMatchObject({ status: 'True', reason: 'Passed' });
   expect((await world.get('/apis', { accept: V2 })).text).not.toContain('Stale');

@@ -8,8 +8,8 @@ import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { discard } from '../admission/webhooks/outbound.ts';
 import { objects, part } from '../strategies/values.ts';
 import { callRemote, type RemoteTransport, urlOf } from './call.ts';
+import { describeConnectionError } from './connectionError.ts';
 import { AGGREGATOR } from './identity.ts';
-import { whyUnreachable } from './reach.ts';
 import { availableCondition, type Registration } from './registration.ts';
 import { resolveService } from './resolve.ts';
 
@@ -52,7 +52,7 @@ export async function checkAvailability(
     await discard(body);
     return status >= 200 && status <= 299 ? PASSED : failed(`bad status from ${url}: ${status}`);
   } catch (cause) {
-    return failed(`Get ${JSON.stringify(url)}: ${whyUnreachable(cause)}`);
+    return failed(`Get ${JSON.stringify(url)}: ${describeConnectionError(cause)}`);
   }
 }
 

@@ -16,7 +16,7 @@ export interface RemoteTransport {
   readonly certificate: ClientCertificate | undefined;
 }
 
-export interface Question {
+export interface RemoteRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */
   readonly path: string;
@@ -37,7 +37,7 @@ export function callRemote(
   { outbound, certificate }: RemoteTransport,
   { service, ca, insecure }: Registration,
   where: Found,
-  { method, path, user, headers, body, timeout, signal }: Question,
+  { method, path, user, headers, body, timeout, signal }: RemoteRequest,
 ): Promise<OutboundResponse> {
   return outbound({
     method,

@@ -10,8 +10,8 @@ import { booleanParam, parseQuery } from '../http/query.ts';
 import { textResponse } from '../http/respond.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import { callRemote, type RemoteTransport } from './call.ts';
+import { describeConnectionError } from './connectionError.ts';
 import { answeredHeaders, forwardedHeaders, type Headers } from './identity.ts';
-import { whyUnreachable } from './reach.ts';
 import type { Registration } from './registration.ts';
 import { Relayed } from './relayed.ts';
 import { resolveService } from './resolve.ts';
@@ -38,7 +38,7 @@ export async function proxy(
   checkPath(request.path);
   const { method, body, signal } = request;
   try {
-    const answer = await callRemote(transport, registration, where, {
+    const response = await callRemote(transport, registration, where, {
       method,
       path: request.path,
       user,
@@ -47,9 +47,9 @@ export async function proxy(
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });
-    return isRedirect(answer) ? await refuseRedirect(answer) : relay(answer);
+    return isRedirect(response) ? await refuseRedirect(response) : relay(response);
   } catch (cause) {
-    return unavailable(`error trying to reach service: ${whyUnreachable(cause)}`);
+    return unavailable(`error trying to reach service: ${describeConnectionError(cause)}`);
   }
 }
 
@@ -102,6 +102,6 @@ async function refuseRedirect({ body }: OutboundResponse): Promise<HttpResponse>
 }
 
 function unavailable(why: string): HttpResponse {
-  const answer = textResponse(503, `${why}\n`);
-  return { ...answer, headers: { ...answer.headers, 'x-content-type-options': 'nosniff' } };
+  const response = textResponse(503, `${why}\n`);
+  return { ...response, headers: { ...response.headers, 'x-content-type-options': 'nosniff' } };
 }

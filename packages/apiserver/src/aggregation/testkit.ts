@@ -55,14 +55,14 @@ afterEach(async () => {
 });
 
 export async function start(
-  answer: (request: HttpRequest) => HttpResponse = demo,
+  response: (request: HttpRequest) => HttpResponse = demo,
   options: ServerOptions = {},
 ) {
   const clock = new VirtualClock();
   const unexpected: unknown[] = [];
   const calls: OutboundRequest[] = [];
-  const world = { answer };
-  const local = localOutbound({ 'demo.apis.svc': async (request) => world.answer(request) }, noOutbound);
+  const world = { response };
+  const local = localOutbound({ 'demo.apis.svc': async (request) => world.response(request) }, noOutbound);
   const server: ApiServer = await createServer({
     clock,
     random: seededRandom(3),

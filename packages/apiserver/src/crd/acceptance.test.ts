@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { computeNames } from './acceptance.ts';
-import type { Names } from './definition.ts';
+import type { Names } from './crd.ts';
 
 const names = (kind: string, more: Partial<Names> = {}): Names => ({
   plural: `${kind.toLowerCase()}s`,

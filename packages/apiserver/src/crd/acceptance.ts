@@ -3,7 +3,7 @@
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Condition, findCondition } from './conditions.ts';
-import { type Definition, type Names, objectAt } from './definition.ts';
+import { type Crd, type Names, objectAt } from './crd.ts';
 import { approvalOf, isProtectedGroup } from './validate/approval.ts';
 import { isCaBundle } from './validate/conversion.ts';
 import { structuralViolations } from './validate/structure.ts';
@@ -85,7 +85,7 @@ export function computeInstalling(object: KubeObject, namesAccepted: boolean): C
   };
 }
 
-export function computeEstablished({ spec }: Definition): Condition {
+export function computeEstablished({ spec }: Crd): Condition {
   const config = objectAt(objectAt(spec.conversion ?? {}, 'webhook'), 'clientConfig');
   const bundle = config['caBundle'];
   if (typeof bundle === 'string' && bundle !== '' && !isCaBundle(bundle)) {
@@ -104,7 +104,7 @@ const APPROVAL = {
 } as const;
 
 /** Only CRDs in groups of the Kubernetes community have this condition. */
-export function computeApproval(object: KubeObject, { spec }: Definition): Condition | undefined {
+export function computeApproval(object: KubeObject, { spec }: Crd): Condition | undefined {
   if (!isProtectedGroup(spec.group)) return undefined;
   const { state, reason } = approvalOf(object);
   const [status, why] = APPROVAL[state];
@@ -112,7 +112,7 @@ export function computeApproval(object: KubeObject, { spec }: Definition): Condi
 }
 
 /** For a CRD that is stored but would be rejected today. */
-export function computeNonStructural({ spec }: Definition): Condition | undefined {
+export function computeNonStructural({ spec }: Crd): Condition | undefined {
   const violations = spec.preserveUnknownFields
     ? ['spec.preserveUnknownFields: Invalid value: true: must be false']
     : [];

@@ -3,17 +3,17 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Journal, type JournalRecord, Store } from '../store/store.ts';
 import {
-  type Answer,
-  DEFINITIONS_PATH,
-  definition,
+  CRDS_PATH,
+  crd,
   GROUP,
   startServer,
+  type TestResponse,
   type TestServer,
   WIDGETS,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
 
 let api: TestServer;
 beforeEach(async () => {
@@ -24,16 +24,16 @@ afterEach(async () => {
   await api.close();
 });
 
-const statusOf = ({ body }: Answer) => (body['status'] ?? {}) as JsonObject;
+const statusOf = ({ body }: TestResponse) => (body['status'] ?? {}) as JsonObject;
 /** `Established=True/InitialNamesAccepted` */
-const conditionsOf = (answer: Answer) =>
-  ((statusOf(answer)['conditions'] ?? []) as JsonObject[]).map(
+const conditionsOf = (response: TestResponse) =>
+  ((statusOf(response)['conditions'] ?? []) as JsonObject[]).map(
     (c) => `${c['type']}=${c['status']}/${c['reason']}`,
   );
 
 describe('deletion of a CRD', () => {
   beforeEach(async () => {
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
   });
 
@@ -52,7 +52,7 @@ describe('deletion of a CRD', () => {
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) seen += String(chunk);
     expect(seen.match(/"type":"[A-Z]+"/g)).toEqual(['"type":"ADDED"', '"type":"DELETED"']);
     // A new CRD of the same name starts without objects.
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     expect((await api.get(WIDGETS)).body['items']).toEqual([]);
   });
@@ -106,23 +106,23 @@ describe('deletion of a CRD', () => {
     await api.settle();
     await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: null } });
     expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     expect((await api.get(`${WIDGETS}/kept`)).status).toBe(200);
   });
 
   test('skips the clean-up of a CRD that was never Established', async () => {
     const conflicting = {
-      ...definition({
+      ...crd({
         more: { names: { plural: 'rivals', singular: 'conflicting', kind: 'Widget', listKind: 'RivalList' } },
       }),
       metadata: { name: `rivals.${GROUP}`, finalizers: ['a.example.com/b'] },
     };
-    await api.post(DEFINITIONS_PATH, conflicting);
+    await api.post(CRDS_PATH, conflicting);
     await api.settle();
-    await api.delete(`${DEFINITIONS_PATH}/rivals.${GROUP}`);
+    await api.delete(`${CRDS_PATH}/rivals.${GROUP}`);
     await api.settle();
-    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/rivals.${GROUP}`))).toContain(
+    expect(conditionsOf(await api.get(`${CRDS_PATH}/rivals.${GROUP}`))).toContain(
       'Terminating=False/NeverEstablished',
     );
   });
@@ -173,7 +173,7 @@ describe('a restart', () => {
   test('serves the stored CRDs at once', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await turn();
     await api.post(WIDGETS, widget('a', { spec: { size: 1 } }));
     await restart(journal);
@@ -183,7 +183,7 @@ describe('a restart', () => {
   test('continues a deletion', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await turn();
     await api.post(WIDGETS, {
       ...widget('kept'),
@@ -200,7 +200,7 @@ describe('a restart', () => {
   test('creations that race with the deletion of their CRD leave no objects', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await turn();
     const race = ['a', 'b', 'c'].map((name) => api.post(WIDGETS, widget(name)));
     race.push(api.delete(WIDGET_DEFINITION), api.post(WIDGETS, widget('d')), api.post(WIDGETS, widget('e')));
@@ -213,7 +213,7 @@ describe('a restart', () => {
 });
 
 test('rejects a creation that a webhook delays until the CRD is deleted', async () => {
-  await api.post(DEFINITIONS_PATH, definition());
+  await api.post(CRDS_PATH, crd());
   await api.get(WIDGET_DEFINITION);
   const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
   api.server.admit({
@@ -232,7 +232,7 @@ test('rejects a creation that a webhook delays until the CRD is deleted', async 
   expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
   goOn();
   expect((await creation).status).toBe(403);
-  await api.post(DEFINITIONS_PATH, definition());
+  await api.post(CRDS_PATH, crd());
   await api.get(WIDGET_DEFINITION);
   expect((await api.get(WIDGETS)).body['items']).toEqual([]);
 });

@@ -12,8 +12,8 @@ import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
 import { markDeleted } from '../verbs/delete.ts';
 import { type Condition, findCondition, isConditionTrue, sameCondition, setCondition } from './conditions.ts';
-import { DEFINITIONS, readDefinition } from './definition.ts';
-import { CLEANUP_FINALIZER } from './definitionStrategy.ts';
+import { CRDS, readCrd } from './crd.ts';
+import { CLEANUP_FINALIZER } from './crdStrategy.ts';
 
 // As upstream: after this time, the condition reports remaining objects.
 const REPORT_AFTER = seconds(60);
@@ -83,7 +83,7 @@ export class Cleaner {
 
   async step(head: Stored): Promise<void> {
     const { object } = head;
-    const { spec } = readDefinition(object);
+    const { spec } = readCrd(object);
     const table = storageName(spec.group, spec.names.plural);
     const current = findCondition(object, 'Terminating');
     if (!sameCondition(IN_PROGRESS, current) && !sameCondition(OBJECTS_REMAIN, current)) {
@@ -116,7 +116,7 @@ export class Cleaner {
   async #writeCondition(head: Stored, condition: Condition): Promise<void> {
     const next = asObject(clone(asJson(head.object)));
     setCondition(next, condition, this.#core.clock.now());
-    await this.#core.store.put(DEFINITIONS, head.key, head.revision, next);
+    await this.#core.store.put(CRDS, head.key, head.revision, next);
   }
 
   async #release(head: Stored, condition: Condition, table: string): Promise<void> {
@@ -127,11 +127,11 @@ export class Cleaner {
     const finalizers = (next.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
     const { store } = this.#core;
     if (finalizers.length === 0) {
-      await store.remove(DEFINITIONS, head.key, head.revision);
+      await store.remove(CRDS, head.key, head.revision);
       return;
     }
     next.metadata.finalizers = finalizers;
-    await store.put(DEFINITIONS, head.key, head.revision, next);
+    await store.put(CRDS, head.key, head.revision, next);
   }
 
   /** Writes directly to the store: no admission, as upstream. */

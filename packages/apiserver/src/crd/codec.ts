@@ -8,7 +8,7 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { apiVersionOf, asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
 import { DecodeError } from '#schema/typed';
-import { ForeignKind } from '../resources/foreignKind.ts';
+import { KindMismatch } from '../resources/kindMismatch.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
 import { decodeMetadata } from './metadata.ts';
@@ -92,7 +92,7 @@ function readMetadata(
   } catch (cause) {
     const said = String(value['kind']);
     if (!(cause instanceof DecodeError) || said === kind) throw cause;
-    throw new ForeignKind(said, { version, kind }, cause.message);
+    throw new KindMismatch(said, { version, kind }, cause.message);
   }
 }
 

@@ -3,7 +3,7 @@
 import { formatTime, type Instant } from '@lapse/base/instant';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { objectAt, objectsAt } from './definition.ts';
+import { objectAt, objectsAt } from './crd.ts';
 
 export type ConditionType =
   | 'NamesAccepted'

@@ -1,17 +1,17 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type Answer,
-  DEFINITIONS_PATH,
-  definition,
+  CRDS_PATH,
+  crd,
   GROUP,
   startServer,
+  type TestResponse,
   type TestServer,
   WIDGETS,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
 
 let api: TestServer;
 beforeEach(async () => {
@@ -22,21 +22,21 @@ afterEach(async () => {
   await api.close();
 });
 
-const statusOf = ({ body }: Answer) => (body['status'] ?? {}) as JsonObject;
+const statusOf = ({ body }: TestResponse) => (body['status'] ?? {}) as JsonObject;
 /** `Established=True/InitialNamesAccepted` */
-const conditionsOf = (answer: Answer) =>
-  ((statusOf(answer)['conditions'] ?? []) as JsonObject[]).map(
+const conditionsOf = (response: TestResponse) =>
+  ((statusOf(response)['conditions'] ?? []) as JsonObject[]).map(
     (c) => `${c['type']}=${c['status']}/${c['reason']}`,
   );
 
 const gadget = (names: JsonObject) => ({
-  ...definition({ more: { names: { plural: 'gadgets', kind: 'Gadget', ...names } } }),
+  ...crd({ more: { names: { plural: 'gadgets', kind: 'Gadget', ...names } } }),
   metadata: { name: `gadgets.${GROUP}` },
 });
 
 describe('a new CRD', () => {
   test('is returned without conditions and Established before the next request', async () => {
-    const created = await api.post(DEFINITIONS_PATH, definition());
+    const created = await api.post(CRDS_PATH, crd());
     expect(created.status).toBe(201);
     expect(statusOf(created)).toEqual({
       conditions: null,
@@ -59,7 +59,7 @@ describe('a new CRD', () => {
 
   test('has no history: a watch from an earlier revision is too old', async () => {
     const before = (await api.get('/api/v1/namespaces')).body['metadata'] as JsonObject;
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     const watch = await api.get(`${WIDGETS}?watch=1&resourceVersion=${before['resourceVersion']}`);
     expect(watch.text).toMatch(/"type":"ERROR".*too old resource version/);
@@ -67,7 +67,7 @@ describe('a new CRD', () => {
 
   test('cannot replace a built-in resource', async () => {
     const jobs = {
-      ...definition({
+      ...crd({
         more: { group: 'storage.k8s.io', scope: 'Cluster', names: { plural: 'csinodes', kind: 'CSINode' } },
       }),
       metadata: {
@@ -75,7 +75,7 @@ describe('a new CRD', () => {
         annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' },
       },
     };
-    expect((await api.post(DEFINITIONS_PATH, jobs)).status).toBe(201);
+    expect((await api.post(CRDS_PATH, jobs)).status).toBe(201);
     const created = await api.post('/apis/storage.k8s.io/v1/csinodes', {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'CSINode',
@@ -83,21 +83,21 @@ describe('a new CRD', () => {
       spec: { drivers: [] },
     });
     expect(created.status).toBe(201);
-    expect((await api.delete(`${DEFINITIONS_PATH}/csinodes.storage.k8s.io`)).status).toBe(200);
+    expect((await api.delete(`${CRDS_PATH}/csinodes.storage.k8s.io`)).status).toBe(200);
     await api.settle();
     expect((await api.get('/apis/storage.k8s.io/v1/csinodes')).status).toBe(200);
   });
 
   test('has an approval condition in a group of the Kubernetes community', async () => {
     const approved = {
-      ...definition({ more: { group: 'toys.k8s.io' } }),
+      ...crd({ more: { group: 'toys.k8s.io' } }),
       metadata: {
         name: 'widgets.toys.k8s.io',
         annotations: { 'api-approved.kubernetes.io': 'https://example.com/1' },
       },
     };
-    await api.post(DEFINITIONS_PATH, approved);
-    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/widgets.toys.k8s.io`))).toContain(
+    await api.post(CRDS_PATH, approved);
+    expect(conditionsOf(await api.get(`${CRDS_PATH}/widgets.toys.k8s.io`))).toContain(
       'KubernetesAPIApprovalPolicyConformant=True/ApprovedAnnotation',
     );
   });
@@ -105,9 +105,9 @@ describe('a new CRD', () => {
 
 describe('names', () => {
   test('of another CRD are rejected, and accepted when that CRD is deleted', async () => {
-    await api.post(DEFINITIONS_PATH, definition());
-    await api.post(DEFINITIONS_PATH, gadget({ kind: 'Widget', listKind: 'GadgetList', singular: 'gadget' }));
-    const refused = await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`);
+    await api.post(CRDS_PATH, crd());
+    await api.post(CRDS_PATH, gadget({ kind: 'Widget', listKind: 'GadgetList', singular: 'gadget' }));
+    const refused = await api.get(`${CRDS_PATH}/gadgets.${GROUP}`);
     expect(conditionsOf(refused)).toEqual([
       'NamesAccepted=False/KindConflict',
       'Established=False/NotAccepted',
@@ -115,7 +115,7 @@ describe('names', () => {
     expect((await api.get(`/apis/${GROUP}/v1/gadgets`)).status).toBe(404);
     await api.delete(WIDGET_DEFINITION);
     await api.settle();
-    const accepted = await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`);
+    const accepted = await api.get(`${CRDS_PATH}/gadgets.${GROUP}`);
     expect(conditionsOf(accepted)).toEqual([
       'NamesAccepted=True/NoConflicts',
       'Established=True/InitialNamesAccepted',
@@ -125,25 +125,25 @@ describe('names', () => {
 
   test('released by an update are free for other CRDs', async () => {
     await api.post(
-      DEFINITIONS_PATH,
-      definition({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['x'] } } }),
+      CRDS_PATH,
+      crd({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['x'] } } }),
     );
-    await api.post(DEFINITIONS_PATH, gadget({ shortNames: ['x'] }));
-    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`))[0]).toBe(
+    await api.post(CRDS_PATH, gadget({ shortNames: ['x'] }));
+    expect(conditionsOf(await api.get(`${CRDS_PATH}/gadgets.${GROUP}`))[0]).toBe(
       'NamesAccepted=False/ShortNamesConflict',
     );
     await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: null } } });
     await api.settle();
-    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`))[0]).toBe(
+    expect(conditionsOf(await api.get(`${CRDS_PATH}/gadgets.${GROUP}`))[0]).toBe(
       'NamesAccepted=True/NoConflicts',
     );
   });
 
   test('an Established CRD keeps its old names while new ones are rejected', async () => {
-    await api.post(DEFINITIONS_PATH, gadget({}));
+    await api.post(CRDS_PATH, gadget({}));
     await api.post(
-      DEFINITIONS_PATH,
-      definition({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['w'] } } }),
+      CRDS_PATH,
+      crd({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['w'] } } }),
     );
     await api.get(WIDGET_DEFINITION);
     await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: ['gadget'] } } });
@@ -159,7 +159,7 @@ describe('names', () => {
 
 describe('an update of a CRD', () => {
   test('ends watches, which would use the old schema', async () => {
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
     await api.patch(WIDGET_DEFINITION, { spec: { names: { categories: ['all'] } } });
@@ -169,7 +169,7 @@ describe('an update of a CRD', () => {
   });
 
   test('of labels does not end watches', async () => {
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
     await api.patch(WIDGET_DEFINITION, { metadata: { labels: { a: 'b' } } });
@@ -179,7 +179,7 @@ describe('an update of a CRD', () => {
   });
 
   test('that stops serving a version removes its path', async () => {
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.get(WIDGET_DEFINITION);
     await api.patch(
       WIDGET_DEFINITION,

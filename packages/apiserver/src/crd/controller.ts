@@ -29,13 +29,13 @@ import {
   sameCondition,
   setCondition,
 } from './conditions.ts';
-import { DEFINITIONS, type Definition, type Names, objectAt, readDefinition } from './definition.ts';
+import { CRDS, type Crd, type Names, objectAt, readCrd } from './crd.ts';
 import { Serving } from './serving.ts';
 
 // Delay after a failed write: the disk may be full for a while.
 const RETRY = seconds(1);
 
-export class DefinitionController {
+export class CrdController {
   readonly #core: Core;
   readonly #serving: Serving;
   readonly #cleaner: Cleaner;
@@ -56,7 +56,7 @@ export class DefinitionController {
 
   /** Serves the stored CRDs and follows every change. */
   start(): void {
-    for (const { key, object } of this.#definitions()) {
+    for (const { key, object } of this.#crds()) {
       this.#serving.update(key, object);
       if (isConditionTrue(object, 'Established')) this.#structural.set(key, object.metadata.generation ?? 0);
       this.#enqueue(key);
@@ -72,12 +72,12 @@ export class DefinitionController {
     await this.#working;
   }
 
-  *#definitions(): Iterable<Stored> {
-    yield* this.#core.store.view(DEFINITIONS)!.entries('');
+  *#crds(): Iterable<Stored> {
+    yield* this.#core.store.view(CRDS)!.entries('');
   }
 
   #observe(change: Change): void {
-    if (change.resource !== DEFINITIONS) {
+    if (change.resource !== CRDS) {
       if (!change.next) this.#cleaner.removed(change.resource);
       return;
     }
@@ -88,9 +88,9 @@ export class DefinitionController {
 
   /** Other CRDs of the group may wait for names that were released. */
   #releaseNames(prev: KubeObject, next: KubeObject | undefined): void {
-    const before = readDefinition(prev);
-    if (next && sameNames(before.acceptedNames, readDefinition(next).acceptedNames)) return;
-    for (const stored of this.#definitions()) {
+    const before = readCrd(prev);
+    if (next && sameNames(before.acceptedNames, readCrd(next).acceptedNames)) return;
+    for (const stored of this.#crds()) {
       if (stored.key !== before.name && groupOf(stored.object) === before.spec.group) {
         this.#enqueue(stored.key);
       }
@@ -125,7 +125,7 @@ export class DefinitionController {
   /** Makes at most one write; its commit schedules the next step. */
   async #step(name: string): Promise<void> {
     const { store } = this.#core;
-    const head = store.getHead(DEFINITIONS, name);
+    const head = store.getHead(CRDS, name);
     if (!head) {
       this.#structural.delete(name);
       return;
@@ -134,24 +134,24 @@ export class DefinitionController {
     const next = this.#compute(head.object);
     if (!next) return;
     recordOwnStatus(this.#ownKind(), next, head.object, formatTime(this.#now()));
-    await store.put(DEFINITIONS, name, head.revision, next);
+    await store.put(CRDS, name, head.revision, next);
   }
 
   /** The CRD with the next change of its status; undefined when the status is up to date. */
   #compute(object: KubeObject): KubeObject | undefined {
-    const definition = readDefinition(object);
+    const crd = readCrd(object);
     return (
-      this.#withNames(object, definition) ??
-      this.#withCondition(object, computeApproval(object, definition)) ??
-      this.#withNonStructural(object, definition) ??
-      this.#withEstablished(object, definition)
+      this.#withNames(object, crd) ??
+      this.#withCondition(object, computeApproval(object, crd)) ??
+      this.#withNonStructural(object, crd) ??
+      this.#withEstablished(object, crd)
     );
   }
 
-  #withNames(object: KubeObject, definition: Definition): KubeObject | undefined {
-    const { spec, acceptedNames } = definition;
+  #withNames(object: KubeObject, crd: Crd): KubeObject | undefined {
+    const { spec, acceptedNames } = crd;
     if (sameNames(spec.names, acceptedNames)) return undefined;
-    const { names, accepted } = computeNames(spec.names, acceptedNames, this.#namesHeld(definition));
+    const { names, accepted } = computeNames(spec.names, acceptedNames, this.#namesHeld(crd));
     if (sameNames(names, acceptedNames) && sameCondition(accepted, findCondition(object, 'NamesAccepted')))
       return undefined;
     const next = copyOf(object);
@@ -162,9 +162,9 @@ export class DefinitionController {
     return next;
   }
 
-  #namesHeld({ spec }: Definition): Names[] {
-    return [...this.#definitions()]
-      .map((stored) => readDefinition(stored.object))
+  #namesHeld({ spec }: Crd): Names[] {
+    return [...this.#crds()]
+      .map((stored) => readCrd(stored.object))
       .filter((other) => other.spec.group === spec.group)
       .map((other) => other.acceptedNames);
   }
@@ -176,20 +176,20 @@ export class DefinitionController {
     return next;
   }
 
-  #withNonStructural(object: KubeObject, definition: Definition): KubeObject | undefined {
+  #withNonStructural(object: KubeObject, crd: Crd): KubeObject | undefined {
     const generation = object.metadata.generation ?? 0;
-    if (this.#structural.get(definition.name) === generation) return undefined;
-    this.#structural.set(definition.name, generation);
-    const wanted = computeNonStructural(definition);
+    if (this.#structural.get(crd.name) === generation) return undefined;
+    this.#structural.set(crd.name, generation);
+    const wanted = computeNonStructural(crd);
     if (wanted || !findCondition(object, 'NonStructuralSchema')) return this.#withCondition(object, wanted);
     const next = copyOf(object);
     removeCondition(next, 'NonStructuralSchema');
     return next;
   }
 
-  #withEstablished(object: KubeObject, definition: Definition): KubeObject | undefined {
+  #withEstablished(object: KubeObject, crd: Crd): KubeObject | undefined {
     if (!isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established')) return undefined;
-    return this.#withCondition(object, computeEstablished(definition));
+    return this.#withCondition(object, computeEstablished(crd));
   }
 
   #ownKind(): Resource {
@@ -201,5 +201,5 @@ export class DefinitionController {
   }
 }
 
-const groupOf = (object: KubeObject): string => readDefinition(object).spec.group;
+const groupOf = (object: KubeObject): string => readCrd(object).spec.group;
 const copyOf = (object: KubeObject): KubeObject => asObject(clone(asJson(object)));

@@ -1,19 +1,19 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type Answer,
-  DEFINITIONS_PATH,
-  definition,
+  CRDS_PATH,
+  crd,
   GROUP,
   object,
   startServer,
+  type TestResponse,
   type TestServer,
   version,
   WIDGETS,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
 const text = { type: 'string' };
 
 let api: TestServer;
@@ -26,19 +26,19 @@ afterEach(async () => {
 });
 
 async function define(made: object): Promise<void> {
-  const answer = await api.post(DEFINITIONS_PATH, made);
-  expect(answer.body['message']).toBeUndefined();
+  const response = await api.post(CRDS_PATH, made);
+  expect(response.body['message']).toBeUndefined();
   await api.get(WIDGET_DEFINITION);
 }
 
-const specOf = ({ body }: Answer) => body['spec'];
-const metaOf = ({ body }: Answer) => body['metadata'] as JsonObject;
+const specOf = ({ body }: TestResponse) => body['spec'];
+const metaOf = ({ body }: TestResponse) => body['metadata'] as JsonObject;
 
 describe('storage and conversion', () => {
   const schemaPath = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
 
   test('shows stored objects by the new schema after a schema change', async () => {
-    await define(definition({ spec: object({ a: text, gone: text }) }));
+    await define(crd({ spec: object({ a: text, gone: text }) }));
     await api.post(WIDGETS, widget('old', { spec: { a: 'x', gone: 'y' } }));
     await api.patch(
       WIDGET_DEFINITION,
@@ -64,7 +64,7 @@ describe('storage and conversion', () => {
   });
 
   test('stores a concurrent write by the new schema', async () => {
-    await define(definition({ spec: object({ a: text, gone: text }) }));
+    await define(crd({ spec: object({ a: text, gone: text }) }));
     let changed = false;
     api.server.admit({
       name: 'slow.example.com',
@@ -92,7 +92,7 @@ describe('storage and conversion', () => {
   test('converts between versions: pruned by both schemas, with defaults of the stored version', async () => {
     const first = object({ spec: object({ both: text, one: { ...text, default: 'd1' } }) });
     const second = object({ spec: object({ both: text, two: { ...text, default: 'd2' } }) });
-    await define(definition({ versions: [version('v1', first, { storage: true }), version('v2', second)] }));
+    await define(crd({ versions: [version('v1', first, { storage: true }), version('v2', second)] }));
     const path = WIDGETS.replace('/v1/', '/v2/');
     const made = await api.post(path, widget('w', { spec: { both: 'b' } }, `${GROUP}/v2`));
     expect(made.body).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { both: 'b' } });
@@ -111,7 +111,7 @@ describe('storage and conversion', () => {
       version('v1', object({}), { storage: true }),
       version('v2', object({ spec: { type: 'object' } })),
     ];
-    await define(definition({ versions, more: { conversion } }));
+    await define(crd({ versions, more: { conversion } }));
     expect((await api.post(WIDGETS, widget('w'))).status).toBe(201);
     expect(await api.get(WIDGETS.replace('/v1/', '/v2/'))).toMatchObject({
       status: 500,
@@ -122,7 +122,7 @@ describe('storage and conversion', () => {
   });
 
   test('returns keys in alphabetical order', async () => {
-    await define(definition({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
+    await define(crd({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
     const sent = `{"spec":{"b":{"z":1,"a":2},"a":1},"metadata":{"name":"w","labels":{"b":"1","a":"2"}},"kind":"Widget","apiVersion":"${GROUP}/v1"}`;
     await api.post(WIDGETS, sent);
     const { text: shown } = await api.get(`${WIDGETS}/w`);
@@ -132,7 +132,7 @@ describe('storage and conversion', () => {
   });
 
   test('keeps integers above 2^53', async () => {
-    await define(definition({ spec: object({ n: { type: 'integer' } }) }));
+    await define(crd({ spec: object({ n: { type: 'integer' } }) }));
     await api.post(
       WIDGETS,
       `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"n":9007199254740993}}`,
@@ -144,7 +144,7 @@ describe('storage and conversion', () => {
 
 describe('generation and status', () => {
   const withStatus = (subresources: JsonObject | undefined) =>
-    definition({
+    crd({
       versions: [
         version(
           'v1',
@@ -201,20 +201,20 @@ describe('generation and status', () => {
   ])('%s', async (_, subresources, endpoint, patch, generation, shown) => {
     await define(withStatus(subresources));
     await api.post(WIDGETS, widget('w', { spec: { n: 1 } }));
-    const answer = await api.patch(`${WIDGETS}/w${endpoint}`, patch);
-    expect(metaOf(answer)['generation']).toBe(generation);
-    const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = answer.body;
+    const response = await api.patch(`${WIDGETS}/w${endpoint}`, patch);
+    expect(metaOf(response)['generation']).toBe(generation);
+    const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = response.body;
     expect(rest).toEqual(shown);
   });
 
   test('/status does not change labels', async () => {
     await define(withStatus({ status: {} }));
     await api.post(WIDGETS, widget('w'));
-    const answer = await api.patch(`${WIDGETS}/w/status`, {
+    const response = await api.patch(`${WIDGETS}/w/status`, {
       metadata: { labels: { a: 'b' } },
       status: { ok: true },
     });
-    expect(metaOf(answer)).not.toHaveProperty('labels');
+    expect(metaOf(response)).not.toHaveProperty('labels');
   });
 
   test('/status rejects an invalid status', async () => {
@@ -235,7 +235,7 @@ describe('field selectors of a CRD', () => {
       b: { type: 'boolean' },
     });
     const selectableFields = ['.spec.color', '.spec.n', '.spec.b'].map((jsonPath) => ({ jsonPath }));
-    await define(definition({ spec, v1: { selectableFields } }));
+    await define(crd({ spec, v1: { selectableFields } }));
     await api.post(WIDGETS, widget('a', { spec: { n: 1, b: true } }));
     await api.post(WIDGETS, widget('b', { spec: { color: 'blue', n: 2 } }));
     await api.post(WIDGETS, widget('c', { spec: { color: 'red' } }));

@@ -8,7 +8,7 @@ import type { ApiError } from '@lapse/kube/api/status';
 import type { Strategy, StrategyContext, UpdateStrategy } from '../resources/resource.ts';
 import { subdomainName } from '../strategies/names.ts';
 import { droppedFields } from './codec.ts';
-import type { ScaleSubresource, Subresources } from './definition.ts';
+import type { ScaleSubresource, Subresources } from './crd.ts';
 import type { CompiledRules, RuleInput } from './rules.ts';
 import { validateScaleSpec, validateScaleStatus } from './scaleChecks.ts';
 import type { Structure } from './structure.ts';

@@ -1,15 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  DEFINITIONS_PATH,
-  definition,
-  GROUP,
-  object,
-  startServer,
-  type TestServer,
-  WIDGETS,
-  widget,
-} from './testkit.ts';
+import { CRDS_PATH, crd, GROUP, object, startServer, type TestServer, WIDGETS, widget } from './testkit.ts';
 
 let api: TestServer;
 beforeEach(async () => {
@@ -21,15 +12,15 @@ afterEach(async () => {
 });
 
 async function define(made: object): Promise<void> {
-  const answer = await api.post(DEFINITIONS_PATH, made);
+  const answer = await api.post(CRDS_PATH, made);
   expect(answer.body['message']).toBeUndefined();
-  await api.get(`${DEFINITIONS_PATH}/widgets.${GROUP}`);
+  await api.get(`${CRDS_PATH}/widgets.${GROUP}`);
 }
 
 describe('hostile objects', () => {
   test('prunes unknown prototype names and keeps declared ones', async () => {
     await define(
-      definition({
+      crd({
         spec: object({
           open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
           closed: object(),
@@ -48,7 +39,7 @@ describe('hostile objects', () => {
   });
 
   test('accepts an object of the maximum depth and rejects a deeper one', async () => {
-    await define(definition({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
+    await define(crd({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
     const nested = (depth: number) =>
       `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w"},"spec":${'{"a":'.repeat(depth)}{}${'}'.repeat(depth)}}`;
     expect((await api.post(WIDGETS, nested(900))).status).toBe(201);
@@ -57,7 +48,7 @@ describe('hostile objects', () => {
   });
 
   test('evaluates patterns with catastrophic backtracking in linear time', async () => {
-    await define(definition({ spec: object({ a: { type: 'string', pattern: '^(a+)+$' } }) }));
+    await define(crd({ spec: object({ a: { type: 'string', pattern: '^(a+)+$' } }) }));
     expect((await api.post(WIDGETS, widget('w', { spec: { a: `${'a'.repeat(50_000)}!` } }))).status).toBe(
       422,
     );
@@ -65,7 +56,7 @@ describe('hostile objects', () => {
 
   test('prunes and validates a large object in reasonable time', async () => {
     await define(
-      definition({ spec: object({ list: { type: 'array', items: object({ a: { type: 'integer' } }) } }) }),
+      crd({ spec: object({ list: { type: 'array', items: object({ a: { type: 'integer' } }) } }) }),
     );
     const list = Array.from({ length: 50_000 }, (_, i) => ({ a: i, extra: 'x' }));
     expect(

@@ -7,7 +7,7 @@ import { GoTimeError, isZeroTime, parseGoTime, RFC3339 } from '#schema/goTime';
 import { type JsonPath, JsonPathError, parseJsonPath, printPathValue } from '#schema/jsonPath';
 import { formatAge } from '../tables/age.ts';
 import type { Column, TablePrinter } from '../tables/printer.ts';
-import type { PrinterColumn } from './definition.ts';
+import type { PrinterColumn } from './crd.ts';
 
 const NAME: Column = { name: 'Name', type: 'string', format: 'name', description: '', priority: 0 };
 

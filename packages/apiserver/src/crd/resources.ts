@@ -8,8 +8,8 @@ import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import { compareApiVersions } from '../resources/registry.ts';
 import { type Resource, type SubresourceInfo, storageName } from '../resources/resource.ts';
 import { customCodec, type Versions } from './codec.ts';
+import { type Crd, storageVersion, textAt, type Version } from './crd.ts';
 import { customStrategy } from './customStrategy.ts';
-import { type Definition, storageVersion, textAt, type Version } from './definition.ts';
 import { splitPath } from './paths.ts';
 import { customPrinter, scalePrinter } from './printer.ts';
 import { ruleEngine } from './rules.ts';
@@ -35,11 +35,9 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 /** The verbs in discovery for a resource with a terminating CRD. */
 const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
-export function serve(definition: Definition, state: ServiceState): Served {
-  const versions = schemasOf(definition, state);
-  const resources = definition.spec.versions
-    .filter((v) => v.served)
-    .map((v) => resourceOf(definition, v, versions, state));
+export function serve(crd: Crd, state: ServiceState): Served {
+  const versions = schemasOf(crd, state);
+  const resources = crd.spec.versions.filter((v) => v.served).map((v) => resourceOf(crd, v, versions, state));
   return { resources, versions };
 }
 
@@ -49,8 +47,8 @@ export const inState = (served: Served, { terminating }: ServiceState): Served =
   resources: served.resources.map((r) => ({ ...r, verbs: terminating ? LAST_VERBS : VERBS })),
 });
 
-function schemasOf(definition: Definition, state: ServiceState): Versions {
-  const { spec, acceptedNames } = definition;
+function schemasOf(crd: Crd, state: ServiceState): Versions {
+  const { spec, acceptedNames } = crd;
   const compiled = new Map<string, Structure>();
   return {
     group: spec.group,
@@ -73,16 +71,11 @@ function schemasOf(definition: Definition, state: ServiceState): Versions {
   };
 }
 
-function resourceOf(
-  definition: Definition,
-  version: Version,
-  versions: Versions,
-  state: ServiceState,
-): Resource {
-  const { spec, acceptedNames: names } = definition;
+function resourceOf(crd: Crd, version: Version, versions: Versions, state: ServiceState): Resource {
+  const { spec, acceptedNames: names } = crd;
   const fields = selectableFields(version.selectableFields);
   const schema: JsonObject | undefined = version.schema?.openAPIV3Schema;
-  const refusal = unconvertible(definition, version);
+  const refusal = unconvertible(crd, version);
   const scale = version.subresources?.scale;
   return {
     group: spec.group,
@@ -95,8 +88,8 @@ function resourceOf(
     shortNames: names.shortNames,
     categories: names.categories,
     verbs: state.terminating ? LAST_VERBS : VERBS,
-    storageVersionHash: storageVersionHash(definition),
-    subresources: subresourcesOf(definition, version),
+    storageVersionHash: storageVersionHash(crd),
+    subresources: subresourcesOf(crd, version),
     storage: storageName(spec.group, names.plural),
     custom: true,
     codec: customCodec(versions, version.name),
@@ -113,14 +106,14 @@ function resourceOf(
     fieldLabels: fields.labels,
     fields: fields.values,
     printer: customPrinter(version.columns),
-    warnings: deprecationOf(definition, version),
-    ...(scale ? { scale: { fields: scale, replicas: replicasOf(definition), printer: scalePrinter() } } : {}),
+    warnings: deprecationOf(crd, version),
+    ...(scale ? { scale: { fields: scale, replicas: replicasOf(crd), printer: scalePrinter() } } : {}),
     ...(schema ? { schema } : {}),
     ...(refusal ? { unservable: () => internal(refusal) } : {}),
   };
 }
 
-const replicasOf = ({ spec }: Definition): ReplicasPaths =>
+const replicasOf = ({ spec }: Crd): ReplicasPaths =>
   new Map(
     spec.versions.map(({ name, subresources }) => [
       `${spec.group}/${name}`,
@@ -138,7 +131,7 @@ const once = <T>(make: () => T): (() => T) => {
 
 const WRITABLE = ['get', 'patch', 'update'];
 
-function subresourcesOf({ acceptedNames }: Definition, { subresources }: Version): SubresourceInfo[] {
+function subresourcesOf({ acceptedNames }: Crd, { subresources }: Version): SubresourceInfo[] {
   const infos: SubresourceInfo[] = [];
   if (subresources?.status) infos.push({ name: 'status', kind: acceptedNames.kind, verbs: WRITABLE });
   if (subresources?.scale) {
@@ -148,7 +141,7 @@ function subresourcesOf({ acceptedNames }: Definition, { subresources }: Version
 }
 
 /** Changes with the storage version; the first bytes of a hash. Empty while the CRD is not served. */
-function storageVersionHash({ spec }: Definition): string {
+function storageVersionHash({ spec }: Crd): string {
   const stored = storageVersion(spec);
   if (!stored?.served) return '';
   const text = `${spec.group}/${stored.name}/${spec.names.kind}`;
@@ -156,7 +149,7 @@ function storageVersionHash({ spec }: Definition): string {
 }
 
 /** The warning of a deprecated version, with the best version to use instead. */
-function deprecationOf({ spec }: Definition, version: Version): string[] {
+function deprecationOf({ spec }: Crd, version: Version): string[] {
   if (!version.deprecated) return [];
   if (version.deprecationWarning !== undefined) return [version.deprecationWarning];
   const text = `${spec.group}/${version.name} ${spec.names.kind} is deprecated`;
@@ -168,7 +161,7 @@ function deprecationOf({ spec }: Definition, version: Version): string[] {
 }
 
 /** Without conversion webhooks, only the storage version of such a CRD can be served. */
-function unconvertible({ spec, acceptedNames }: Definition, version: Version): string | undefined {
+function unconvertible({ spec, acceptedNames }: Crd, version: Version): string | undefined {
   if (textAt(spec.conversion ?? {}, 'strategy') !== 'Webhook' || version.storage) return undefined;
   const kind = `${spec.group}/${storageVersion(spec)?.name}, Kind=${acceptedNames.kind}`;
   return `conversion webhook for ${kind} failed: this server does not call conversion webhooks`;

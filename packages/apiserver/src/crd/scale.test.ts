@@ -1,12 +1,12 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type Answer,
-  DEFINITIONS_PATH,
-  definition,
+  CRDS_PATH,
+  crd,
   GROUP,
   object,
   startServer,
+  type TestResponse,
   type TestServer,
   version,
   WIDGETS,
@@ -29,7 +29,7 @@ beforeEach(async () => {
     status: object({ size: number, selector: { type: 'string' } }),
   });
   const versions = [version('v1', schema, { storage: true, subresources: { status: {}, scale } })];
-  await api.post(DEFINITIONS_PATH, definition({ versions }));
+  await api.post(CRDS_PATH, crd({ versions }));
   await api.post(WIDGETS, widget('w', { spec: { size: 3, note: 'n' } }));
 });
 afterEach(async () => {
@@ -37,8 +37,8 @@ afterEach(async () => {
   await api.close();
 });
 
-const partsOf = ({ status, body }: Answer) => ({ status, spec: body['spec'], scaled: body['status'] });
-const refusalOf = ({ status, body }: Answer) => `${status} ${body['message']}`;
+const partsOf = ({ status, body }: TestResponse) => ({ status, spec: body['spec'], scaled: body['status'] });
+const refusalOf = ({ status, body }: TestResponse) => `${status} ${body['message']}`;
 const named = (more: JsonObject = {}, metadata: JsonObject = {}) => ({
   metadata: { name: 'w', ...metadata },
   ...more,
@@ -148,8 +148,8 @@ describe('writing', () => {
   });
 
   test('warns about unknown fields', async () => {
-    const answer = await api.put(SCALE, named({ spec: { replicas: 1, foo: 2 } }));
-    expect(answer.warnings).toEqual(['299 - "unknown field \\"spec.foo\\""']);
+    const response = await api.put(SCALE, named({ spec: { replicas: 1, foo: 2 } }));
+    expect(response.warnings).toEqual(['299 - "unknown field \\"spec.foo\\""']);
   });
 
   test.each(['POST', 'DELETE'])('%s is not supported', async (method) => {

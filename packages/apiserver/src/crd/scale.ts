@@ -21,7 +21,7 @@ import { appliedFields, parseApply } from '../verbs/apply.ts';
 import { matchNamespace } from '../verbs/create.ts';
 import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../verbs/patch.ts';
 import { matchName, type UpdatePlan, updateObject } from '../verbs/update.ts';
-import type { ScaleSubresource } from './definition.ts';
+import type { ScaleSubresource } from './crd.ts';
 import { AccessorError, integerAt, setAt, splitPath, stringAt } from './paths.ts';
 
 export const customScaleEndpoint: Readonly<Record<string, (call: Call) => Promise<HttpResponse>>> = {

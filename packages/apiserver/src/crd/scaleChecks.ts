@@ -2,7 +2,7 @@
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import type { ScaleSubresource } from './definition.ts';
+import type { ScaleSubresource } from './crd.ts';
 import { AccessorError, integerAt, splitPath, stringAt } from './paths.ts';
 
 const MAX_REPLICAS = 2 ** 31 - 1;

@@ -7,11 +7,11 @@ import type { Core } from '../context.ts';
 import { type Codec, type Resource, storageName } from '../resources/resource.ts';
 import { customCodec } from './codec.ts';
 import { isConditionTrue } from './conditions.ts';
-import { type Definition, readDefinition } from './definition.ts';
+import { type Crd, readCrd } from './crd.ts';
 import { inState, type Served, type ServiceState, serve } from './resources.ts';
 
 interface Installed {
-  readonly definition: Definition;
+  readonly crd: Crd;
   readonly state: ServiceState;
   served: Served;
 }
@@ -32,16 +32,16 @@ export class Serving {
       if (installed) this.#remove(name, installed);
       return;
     }
-    const definition = readDefinition(object);
+    const crd = readCrd(object);
     const terminating = isConditionTrue(object, 'Terminating');
-    if (installed && sameService(installed.definition, definition)) {
+    if (installed && sameService(installed.crd, crd)) {
       if (installed.state.terminating !== terminating) this.#setTerminating(installed, terminating);
       return;
     }
-    this.#install(name, definition, terminating);
-    const storage = storageName(definition.spec.group, definition.acceptedNames.plural);
+    this.#install(name, crd, terminating);
+    const storage = storageName(crd.spec.group, crd.acceptedNames.plural);
     // A new CRD has no history: objects of an earlier CRD of the same name do not belong to it.
-    if (installed?.definition.uid !== definition.uid) this.#core.store.restartHistory(storage);
+    if (installed?.crd.uid !== crd.uid) this.#core.store.restartHistory(storage);
     // Watches show objects by the schema they started with, so a change ends them, as in kube-apiserver.
     if (installed) this.#core.hub.closeResource(storage);
   }
@@ -52,16 +52,16 @@ export class Serving {
     return versions && customCodec(versions, versions.storageVersion);
   }
 
-  #install(name: string, definition: Definition, terminating: boolean): void {
+  #install(name: string, crd: Crd, terminating: boolean): void {
     const old = this.#installed.get(name);
     const state: ServiceState = {
       terminating,
       since: this.#core.store.headRevision,
       current: () => this.#installed.get(name)?.served ?? served,
     };
-    const served = serve(definition, state);
+    const served = serve(crd, state);
     this.#swap(old?.served, served);
-    this.#installed.set(name, { definition, state, served });
+    this.#installed.set(name, { crd, state, served });
   }
 
   #setTerminating(installed: Installed, terminating: boolean): void {
@@ -71,10 +71,10 @@ export class Serving {
     installed.served = served;
   }
 
-  #remove(name: string, { served, definition }: Installed): void {
+  #remove(name: string, { served, crd }: Installed): void {
     this.#installed.delete(name);
     this.#swap(served, undefined);
-    this.#core.hub.closeResource(storageName(definition.spec.group, definition.acceptedNames.plural));
+    this.#core.hub.closeResource(storageName(crd.spec.group, crd.acceptedNames.plural));
   }
 
   #swap(old: Served | undefined, next: Served | undefined): void {
@@ -91,7 +91,7 @@ const isServed = (object: KubeObject): boolean =>
   isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established');
 
 /** True when the change does not affect requests. */
-const sameService = (a: Definition, b: Definition): boolean =>
+const sameService = (a: Crd, b: Crd): boolean =>
   a.uid === b.uid &&
   equal(a.spec as unknown as Json, b.spec as unknown as JsonObject) &&
   equal(a.acceptedNames as unknown as Json, b.acceptedNames as unknown as JsonObject);

@@ -8,11 +8,11 @@ import type { Outbound } from '../admission/webhooks/outbound.ts';
 import { createServer } from '../server.ts';
 import type { Store } from '../store/store.ts';
 
-export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+export const CRDS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const GROUP = 'toys.example.com';
 export const WIDGETS = `/apis/${GROUP}/v1/namespaces/default/widgets`;
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   /** Empty when the response is not JSON. */
   readonly body: JsonObject;
@@ -51,7 +51,7 @@ export async function startServer(
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> => {
+  ): Promise<TestResponse> => {
     const response = await send(method, path, body, headers);
     const text = await readAll(response.body);
     const { warning = [] } = response.headers;
@@ -110,7 +110,7 @@ export const version = (name: string, schema: JsonObject, more: JsonObject = {})
 });
 
 /** A CRD for widgets with a version v1 with this schema of spec, or with these versions. */
-export function definition(
+export function crd(
   what: { spec?: JsonObject; versions?: JsonObject[]; more?: JsonObject; v1?: JsonObject } = {},
 ) {
   const schema = object({ spec: what.spec ?? object({ size: { type: 'integer' } }) });

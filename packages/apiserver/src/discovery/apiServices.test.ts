@@ -1,6 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEFINITIONS_PATH, definition, GROUP, startServer, type TestServer } from '../crd/testkit.ts';
+import { CRDS_PATH, crd, GROUP, startServer, type TestServer } from '../crd/testkit.ts';
 
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -39,12 +39,12 @@ test('a local APIService equals that of kube-apiserver', async () => {
 });
 
 test('the APIService of a custom group is created and deleted with its CRD', async () => {
-  await api.post(DEFINITIONS_PATH, definition());
+  await api.post(CRDS_PATH, crd());
   await api.settle();
   expect(await names()).toContain(`v1.${GROUP}`);
   const { body } = await api.get(`${SERVICES}/v1.${GROUP}`);
   expect(body).toMatchObject({ spec: { groupPriorityMinimum: 1000, versionPriority: 100 } });
-  await api.delete(`${DEFINITIONS_PATH}/widgets.${GROUP}`);
+  await api.delete(`${CRDS_PATH}/widgets.${GROUP}`);
   await api.wait(5);
   await api.settle();
   expect(await names()).not.toContain(`v1.${GROUP}`);

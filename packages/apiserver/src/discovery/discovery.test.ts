@@ -1,13 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  DEFINITIONS_PATH,
-  definition,
-  GROUP,
-  startServer,
-  type TestServer,
-  version,
-} from '../crd/testkit.ts';
+import { CRDS_PATH, crd, GROUP, startServer, type TestServer, version } from '../crd/testkit.ts';
 import { servedData } from '../data/tables.ts';
 import { storageVersionHash } from './storageVersionHash.ts';
 
@@ -27,7 +20,7 @@ beforeAll(async () => {
     version('v1', schema, { storage: true, subresources }),
     version('v2alpha1', schema),
   ];
-  await api.post(DEFINITIONS_PATH, definition({ versions, more: { names } }));
+  await api.post(CRDS_PATH, crd({ versions, more: { names } }));
   await api.settle();
 });
 afterAll(() => api.close());
@@ -126,8 +119,8 @@ describe('aggregated discovery', () => {
     const again = await api.send('GET', '/apis', undefined, { accept: V2, 'if-none-match': etag });
     expect([again.status, again.body.toString()]).toEqual([304, '']);
     const names = { plural: 'gadgets', kind: 'Gadget' };
-    const gadgets = { ...definition({ more: { names } }), metadata: { name: `gadgets.${GROUP}` } };
-    await api.post(DEFINITIONS_PATH, gadgets);
+    const gadgets = { ...crd({ more: { names } }), metadata: { name: `gadgets.${GROUP}` } };
+    await api.post(CRDS_PATH, gadgets);
     await api.settle();
     expect((await fresh()).headers['etag']).not.toBe(etag);
   });

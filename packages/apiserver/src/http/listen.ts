@@ -125,13 +125,13 @@ class RequestHandler {
     this.#answering.enter();
     const leave = once(() => this.#answering.leave());
     res.once('close', leave);
-    const response = await this.#answer(req, res);
+    const response = await this.#respond(req, res);
     if (isEndless(response)) leave();
     if (this.#closing) res.setHeader('connection', 'close');
     await send(req, res, response);
   }
 
-  async #answer(req: IncomingMessage, res: ServerResponse): Promise<HttpResponse> {
+  async #respond(req: IncomingMessage, res: ServerResponse): Promise<HttpResponse> {
     if (!this.#limit.enter()) {
       req.resume();
       return errorResponse(TOO_MANY);

@@ -6,7 +6,7 @@ import type { Core } from '../context.ts';
 import type { Resource } from '../resources/resource.ts';
 import { customName, meta, reference } from './names.ts';
 
-const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+const CRDS = 'customresourcedefinitions.apiextensions.k8s.io';
 const STRING: JsonObject = { type: 'string' };
 
 /** Object and list of one version of a custom resource, by name. */
@@ -21,13 +21,13 @@ export function customSchemas(core: Core, resource: Resource): Map<string, JsonO
 }
 
 /** The stored CRD. */
-export const definitionOf = (core: Core, { group, plural }: Resource): KubeObject | undefined =>
-  core.store.get(DEFINITIONS, `${plural}.${group}`)?.object;
+export const crdOf = (core: Core, { group, plural }: Resource): KubeObject | undefined =>
+  core.store.get(CRDS, `${plural}.${group}`)?.object;
 
 /** The version in the CRD. */
 function versionOf(core: Core, resource: Resource): JsonObject {
   const { version } = resource;
-  const spec = definitionOf(core, resource)?.['spec'];
+  const spec = crdOf(core, resource)?.['spec'];
   const versions = isObject(spec) && Array.isArray(spec['versions']) ? spec['versions'] : [];
   return versions.filter(isObject).find((v) => v['name'] === version) ?? {};
 }

@@ -5,11 +5,11 @@ import { apiVersionOf } from '@lapse/kube/api/object';
 import type { Core } from '../context.ts';
 import { builtinTable, servedData } from '../data/tables.ts';
 import type { Resource } from '../resources/resource.ts';
-import { withAnswerTypes } from './answers.ts';
-import { customSchemas, definitionOf } from './customSchemas.ts';
+import { crdOf, customSchemas } from './customSchemas.ts';
 import { meta } from './names.ts';
 import { type GroupVersionKindRef, type Operation, pathItem } from './operations.ts';
 import { groupName, ResourcePaths, title } from './resourcePaths.ts';
+import { withResponseTypes } from './responseTypes.ts';
 import { SchemaBuilder } from './schemas.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/vnd.kubernetes.protobuf', 'application/yaml'];
@@ -23,7 +23,7 @@ const SECURITY = {
 };
 
 let builder: SchemaBuilder | undefined;
-const schemas = (): SchemaBuilder => (builder ??= new SchemaBuilder(withAnswerTypes(builtinTable())));
+const schemas = (): SchemaBuilder => (builder ??= new SchemaBuilder(withResponseTypes(builtinTable())));
 
 /** The function that makes a document, and its inputs. */
 export interface Source {
@@ -48,10 +48,10 @@ export function documentSources(core: Core): Map<string, Source> {
     }
     for (const version of versions) {
       const resources = core.registry.version(group, version)!;
-      const definitions = custom ? resources.map((resource) => definitionOf(core, resource)) : [];
+      const crds = custom ? resources.map((resource) => crdOf(core, resource)) : [];
       const make = custom ? customDocument : builtinDocument;
       sources.set(`${root}/${version}`, {
-        inputs: [...resources, ...definitions],
+        inputs: [...resources, ...crds],
         make: () => make(core, resources),
       });
     }
@@ -61,7 +61,7 @@ export function documentSources(core: Core): Map<string, Source> {
 
 function smallDocument(path: string, schema: string, tag: string, id: string): JsonObject {
   const types = path === '/version/' ? ['application/json'] : MEDIA_TYPES;
-  const operation: Operation = { method: 'get', id, tag, answer: { types, schema } };
+  const operation: Operation = { method: 'get', id, tag, response: { types, schema } };
   return {
     ...head({ [path]: pathItem(path, [operation]) }),
     components: {
@@ -84,7 +84,7 @@ function builtinDocument(_core: Core, resources: readonly Resource[]): JsonObjec
     method: 'get',
     id: `get${title(groupName(first!.group))}${title(first!.version)}APIResources`,
     tag: `${groupName(first!.group)}_${first!.version}`,
-    answer: { types: MEDIA_TYPES, schema: meta('APIResourceList') },
+    response: { types: MEDIA_TYPES, schema: meta('APIResourceList') },
   };
   used.add(meta('APIResourceList'));
   return {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFINITIONS_PATH, definition, GROUP, object, startServer, type TestServer } from '../crd/testkit.ts';
+import { CRDS_PATH, crd, GROUP, object, startServer, type TestServer } from '../crd/testkit.ts';
 
 let api: TestServer;
 const documents = new Map<string, JsonObject>();
@@ -23,7 +23,7 @@ beforeAll(async () => {
     },
     { required: ['size', 'note'] },
   );
-  await api.post(DEFINITIONS_PATH, definition({ spec, v1: { subresources: { status: {} } } }));
+  await api.post(CRDS_PATH, crd({ spec, v1: { subresources: { status: {} } } }));
   await api.settle();
   index = (JSON.parse((await api.get('/openapi/v3')).text) as { paths: typeof index }).paths;
   for (const name of Object.keys(index)) documents.set(name, (await api.get(`/openapi/v3/${name}`)).body);
@@ -135,7 +135,7 @@ describe('a document', () => {
     const change = [
       { op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/description', value: 'Toys.' },
     ];
-    await api.patch(`${DEFINITIONS_PATH}/widgets.${GROUP}`, change, 'json');
+    await api.patch(`${CRDS_PATH}/widgets.${GROUP}`, change, 'json');
     await api.settle();
     expect(await etag(`apis/${GROUP}/v1`)).not.toBe(custom);
     expect(await etag('apis/batch/v1')).toBe(batch);

@@ -19,7 +19,7 @@ export interface Operation {
   readonly body?: { readonly types: readonly string[]; readonly schema: string; readonly required: boolean };
   /** Status codes of success. */
   readonly codes?: readonly number[];
-  readonly answer: { readonly types: readonly string[]; readonly schema: string };
+  readonly response: { readonly types: readonly string[]; readonly schema: string };
   /** `list`, `post`, `watchlist`, …; absent for discovery. */
   readonly action?: string;
   readonly gvk?: GroupVersionKindRef;
@@ -52,9 +52,9 @@ export function pathItem(path: string, operations: readonly Operation[]): JsonOb
 }
 
 function operationJson(operation: Operation, parameters: JsonObject[]): JsonObject {
-  const { id, tag, body, answer, action, gvk, codes = [200] } = operation;
-  const answerContent = content(answer.types, answer.schema);
-  const responses = codes.map((code) => [code, { description: REASONS[code]!, content: answerContent }]);
+  const { id, tag, body, response, action, gvk, codes = [200] } = operation;
+  const responseContent = content(response.types, response.schema);
+  const responses = codes.map((code) => [code, { description: REASONS[code]!, content: responseContent }]);
   return {
     tags: [tag],
     operationId: id,

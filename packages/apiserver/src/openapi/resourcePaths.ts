@@ -63,8 +63,8 @@ export class ResourcePaths {
 
   #watch(action: string, name: string): Operation[] {
     if (!this.#resource.verbs.includes('watch')) return [];
-    const answer = { types: STREAM_TYPES, schema: this.#use(meta('WatchEvent')) };
-    return [this.#operation('get', `watch${this.#names.version}${name}`, { action, query: LIST, answer })];
+    const response = { types: STREAM_TYPES, schema: this.#use(meta('WatchEvent')) };
+    return [this.#operation('get', `watch${this.#names.version}${name}`, { action, query: LIST, response })];
   }
 
   #collection(): Operation[] {
@@ -80,7 +80,7 @@ export class ResourcePaths {
           action: 'deletecollection',
           query: custom ? LIST : DELETE_COLLECTION,
           ...(custom ? {} : { body: this.#body(meta('DeleteOptions'), false) }),
-          answer: this.#answer(meta('Status')),
+          response: this.#response(meta('Status')),
         }),
       );
     }
@@ -94,8 +94,8 @@ export class ResourcePaths {
 
   #list(id: string): Operation {
     const { custom } = this.#resource;
-    const answer = { types: custom ? JSON_YAML : STREAM_TYPES, schema: this.#use(this.#listSchema()) };
-    return this.#operation('get', id, { action: 'list', query: LIST, answer });
+    const response = { types: custom ? JSON_YAML : STREAM_TYPES, schema: this.#use(this.#listSchema()) };
+    return this.#operation('get', id, { action: 'list', query: LIST, response });
   }
 
   #create(id: string, schema: string, gvk?: GroupVersionKindRef): Operation {
@@ -104,7 +104,7 @@ export class ResourcePaths {
       query: WRITE,
       body: this.#body(schema, true),
       codes: [200, 201, 202],
-      answer: this.#answer(schema),
+      response: this.#response(schema),
       ...(gvk ? { gvk } : {}),
     });
   }
@@ -120,7 +120,7 @@ export class ResourcePaths {
           query: DELETE,
           body: this.#body(meta('DeleteOptions'), false),
           codes: [200, 202],
-          answer: this.#answer(strategy.returnDeleted ? this.#kind() : meta('Status')),
+          response: this.#response(strategy.returnDeleted ? this.#kind() : meta('Status')),
         }),
       );
     }
@@ -147,16 +147,16 @@ export class ResourcePaths {
     gvk?: GroupVersionKindRef,
   ): Operation[] {
     const { custom } = this.#resource;
-    const answer = this.#answer(schema);
+    const response = this.#response(schema);
     const more = gvk ? { gvk } : {};
     const operations: Operation[] = [];
     if (verbs.includes('get')) {
       const query = custom ? ['resourceVersion'] : [];
-      operations.push(this.#operation('get', `read${name}`, { action: 'get', query, answer, ...more }));
+      operations.push(this.#operation('get', `read${name}`, { action: 'get', query, response, ...more }));
     }
     if (verbs.includes('update')) {
       const body = this.#body(schema, true);
-      const put = { action: 'put', query: WRITE, body, codes: [200, 201], answer, ...more };
+      const put = { action: 'put', query: WRITE, body, codes: [200, 201], response, ...more };
       operations.push(this.#operation('put', `replace${name}`, put));
     }
     if (verbs.includes('patch')) {
@@ -167,7 +167,7 @@ export class ResourcePaths {
         query: PATCH,
         body,
         codes: custom ? [200] : [200, 201],
-        answer,
+        response,
         ...more,
       };
       operations.push(this.#operation('patch', `patch${name}`, patch));
@@ -188,7 +188,7 @@ export class ResourcePaths {
     return { types: this.#resource.custom ? JSON_YAML : ['*/*'], schema: this.#use(schema), required };
   }
 
-  #answer(schema: string) {
+  #response(schema: string) {
     return { types: this.#resource.custom ? JSON_YAML : BUILTIN_TYPES, schema: this.#use(schema) };
   }
 

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { BuiltinField, BuiltinTable } from '#schema/builtinTable';
-import { MARKED_DEFAULTS, UNIONS } from './marked.ts';
+import { MARKED_DEFAULTS, UNIONS } from './goMarkers.ts';
 import { meta, NAMED_SCALARS, reference } from './names.ts';
 
 const OBJECT: JsonObject = { type: 'object' };

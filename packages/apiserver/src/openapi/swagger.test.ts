@@ -1,6 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFINITIONS_PATH, definition, object, startServer, type TestServer } from '../crd/testkit.ts';
+import { CRDS_PATH, crd, object, startServer, type TestServer } from '../crd/testkit.ts';
 
 let api: TestServer;
 let swagger: JsonObject;
@@ -19,7 +19,7 @@ beforeAll(async () => {
     },
     { required: ['size', 'note'] },
   );
-  await api.post(DEFINITIONS_PATH, definition({ spec }));
+  await api.post(CRDS_PATH, crd({ spec }));
   await api.settle();
   swagger = (await api.get('/openapi/v2')).body;
 });

@@ -8,7 +8,7 @@ import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
 import type { ReplicasPaths } from '#schema/apply/scaleManagers';
-import type { ScaleSubresource } from '../crd/definition.ts';
+import type { ScaleSubresource } from '../crd/crd.ts';
 import type { DeleteOptions } from '../http/query.ts';
 import type { NameRule } from '../metadata/validateMeta.ts';
 import { Stored } from '../store/stored.ts';

@@ -15,7 +15,7 @@ export type WorkerRequest =
   | { readonly kind: 'append'; readonly batch: PackedBatch }
   | { readonly kind: 'close' };
 
-export type WorkerAnswer =
+export type WorkerResponse =
   | { readonly kind: 'opened'; readonly settings: JournalSettings }
   | { readonly kind: 'loading'; readonly batch: PackedBatch }
   | { readonly kind: 'loaded'; readonly revision: number }
@@ -54,24 +54,24 @@ export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
   };
 }
 
-const GONE: WorkerAnswer = { kind: 'failed', message: 'the storage thread has ended' };
+const GONE: WorkerResponse = { kind: 'failed', message: 'the storage thread has ended' };
 
-const problemOf = (answer: WorkerAnswer, request: string): string =>
-  answer.kind === 'failed'
-    ? answer.message
-    : `the storage thread sent an unexpected reply to ${request}: ${answer.kind}`;
+const problemOf = (response: WorkerResponse, request: string): string =>
+  response.kind === 'failed'
+    ? response.message
+    : `the storage thread sent an unexpected reply to ${request}: ${response.kind}`;
 
 /** Responses of the worker, in order; there is at most one request in flight. */
 class Inbox {
-  readonly #answers: WorkerAnswer[] = [];
-  #waiting: ((answer: WorkerAnswer) => void) | undefined;
+  readonly #responses: WorkerResponse[] = [];
+  #waiting: ((response: WorkerResponse) => void) | undefined;
   #dead = false;
   readonly ended: Promise<void>;
 
   constructor(worker: Worker) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
-    worker.on('message', (answer: WorkerAnswer) => this.#deliver(answer));
+    worker.on('message', (response: WorkerResponse) => this.#deliver(response));
     worker.on('error', (cause: Error) => this.#deliver({ kind: 'failed', message: cause.message }));
     worker.on('exit', () => {
       this.#dead = true;
@@ -80,8 +80,8 @@ class Inbox {
     });
   }
 
-  next(): Promise<WorkerAnswer> {
-    const ready = this.#answers.shift();
+  next(): Promise<WorkerResponse> {
+    const ready = this.#responses.shift();
     if (ready) return Promise.resolve(ready);
     if (this.#dead) return Promise.resolve(GONE);
     return new Promise((resolve) => {
@@ -89,11 +89,11 @@ class Inbox {
     });
   }
 
-  #deliver(answer: WorkerAnswer): void {
+  #deliver(response: WorkerResponse): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting) waiting(answer);
-    else this.#answers.push(answer);
+    if (waiting) waiting(response);
+    else this.#responses.push(response);
   }
 }
 
@@ -101,18 +101,18 @@ async function load(worker: Worker, inbox: Inbox): Promise<{ revision: number; r
   worker.postMessage({ kind: 'load' } satisfies WorkerRequest);
   const records: JournalRecord[] = [];
   for (;;) {
-    const answer = await inbox.next();
-    if (answer.kind === 'loaded') return { revision: answer.revision, records };
-    if (answer.kind !== 'loading') throw new Error(problemOf(answer, 'load'));
-    for (const record of unpack(answer.batch)) records.push(record);
+    const response = await inbox.next();
+    if (response.kind === 'loaded') return { revision: response.revision, records };
+    if (response.kind !== 'loading') throw new Error(problemOf(response, 'load'));
+    for (const record of unpack(response.batch)) records.push(record);
   }
 }
 
 async function append(worker: Worker, inbox: Inbox, batch: readonly JournalRecord[]): Promise<void> {
   const packed = pack(batch);
   worker.postMessage({ kind: 'append', batch: packed } satisfies WorkerRequest, [packed.bytes.buffer]);
-  const answer = await inbox.next();
-  if (answer.kind !== 'done') throw new Error(problemOf(answer, 'append'));
+  const response = await inbox.next();
+  if (response.kind !== 'done') throw new Error(problemOf(response, 'append'));
 }
 
 /** One buffer for the whole batch: it is transferred to the other thread without a copy. */

@@ -7,12 +7,12 @@ import {
   type PackedBatch,
   pack,
   unpack,
-  type WorkerAnswer,
   type WorkerRequest,
+  type WorkerResponse,
 } from './sqlite.ts';
 import type { JournalRecord } from './store.ts';
 
-const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []) =>
+const respond = (message: WorkerResponse, transfer: ArrayBuffer[] = []) =>
   parentPort!.postMessage(message, transfer);
 
 /** Sets WAL and full synchronisation and reads them back; the server does not start when a setting was not accepted. */
@@ -42,7 +42,7 @@ function load(db: DatabaseSync): void {
   let rows: JournalRecord[] = [];
   const flush = () => {
     const batch = pack(rows);
-    answer({ kind: 'loading', batch }, [batch.bytes.buffer]);
+    respond({ kind: 'loading', batch }, [batch.bytes.buffer]);
     rows = [];
   };
   for (const row of db.prepare('SELECT resource, key, revision, bytes FROM objects').iterate()) {
@@ -53,7 +53,7 @@ function load(db: DatabaseSync): void {
   const head = db.prepare("SELECT value FROM meta WHERE name = 'revision'").get() as
     | { value: number }
     | undefined;
-  answer({ kind: 'loaded', revision: head?.value ?? 0 });
+  respond({ kind: 'loaded', revision: head?.value ?? 0 });
 }
 
 function writer(db: DatabaseSync): (batch: PackedBatch) => void {
@@ -90,7 +90,7 @@ function serve(db: DatabaseSync, write: (batch: PackedBatch) => void, request: W
     case 'append':
       write(request.batch);
       release(request.batch);
-      answer({ kind: 'done' });
+      respond({ kind: 'done' });
       break;
     case 'close':
       db.close();
@@ -111,15 +111,15 @@ function main(): void {
     try {
       serve(db, write, request);
     } catch (cause) {
-      answer({ kind: 'failed', message: (cause as Error).message });
+      respond({ kind: 'failed', message: (cause as Error).message });
     }
   });
-  answer({ kind: 'opened', settings });
+  respond({ kind: 'opened', settings });
 }
 
 try {
   main();
 } catch (cause) {
-  answer({ kind: 'failed', message: (cause as Error).message });
+  respond({ kind: 'failed', message: (cause as Error).message });
   parentPort!.close();
 }

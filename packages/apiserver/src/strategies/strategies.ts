@@ -1,7 +1,7 @@
 // The strategy of each built-in kind. For other kinds only the types are validated, not the values.
 
 import { apiServiceStrategy } from '../aggregation/strategy.ts';
-import { definitionStrategy } from '../crd/definitionStrategy.ts';
+import { crdStrategy } from '../crd/crdStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
 import {
   validatingAdmissionPolicyBindingStrategy,
@@ -29,7 +29,7 @@ import { endpointSliceStrategy } from './network/endpointSlice.ts';
 import { ingressStrategy } from './network/ingress.ts';
 import { networkPolicyStrategy } from './network/networkPolicy.ts';
 import { serviceStrategy } from './network/service.ts';
-import { behindGates } from './pod/gates.ts';
+import { withFeatureGates } from './pod/featureGates.ts';
 import { podStrategy } from './pod/pod.ts';
 import { podDisruptionBudgetStrategy } from './policy/podDisruptionBudget.ts';
 import {
@@ -50,17 +50,17 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'apiservices.apiregistration.k8s.io': apiServiceStrategy,
   configmaps: configMapStrategy,
   'controllerrevisions.apps': controllerRevisionStrategy,
-  'daemonsets.apps': behindGates(daemonSetStrategy, ...TEMPLATE),
-  'deployments.apps': behindGates(deploymentStrategy, ...TEMPLATE),
-  'replicasets.apps': behindGates(replicaSetStrategy, ...TEMPLATE),
-  'statefulsets.apps': behindGates(statefulSetStrategy, ...TEMPLATE),
-  'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy,
+  'daemonsets.apps': withFeatureGates(daemonSetStrategy, ...TEMPLATE),
+  'deployments.apps': withFeatureGates(deploymentStrategy, ...TEMPLATE),
+  'replicasets.apps': withFeatureGates(replicaSetStrategy, ...TEMPLATE),
+  'statefulsets.apps': withFeatureGates(statefulSetStrategy, ...TEMPLATE),
+  'customresourcedefinitions.apiextensions.k8s.io': crdStrategy,
   endpoints: endpointsStrategy,
   'endpointslices.discovery.k8s.io': endpointSliceStrategy,
   events: eventStrategy,
   'events.events.k8s.io': modernEventStrategy,
-  'cronjobs.batch': behindGates(cronJobStrategy, 'spec', 'jobTemplate', ...TEMPLATE),
-  'jobs.batch': behindGates(jobStrategy, ...TEMPLATE),
+  'cronjobs.batch': withFeatureGates(cronJobStrategy, 'spec', 'jobTemplate', ...TEMPLATE),
+  'jobs.batch': withFeatureGates(jobStrategy, ...TEMPLATE),
   'leases.coordination.k8s.io': leaseStrategy,
   limitranges: limitRangeStrategy,
   namespaces: namespaceStrategy,
@@ -82,7 +82,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': validatingWebhookStrategy,
   'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyStrategy,
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingStrategy,
-  pods: behindGates(podStrategy, 'spec'),
+  pods: withFeatureGates(podStrategy, 'spec'),
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,
   serviceaccounts: serviceAccountStrategy,

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  DEFINITIONS_PATH,
-  definition,
-  object,
-  startServer,
-  type TestServer,
-  WIDGETS,
-  widget,
-} from '../crd/testkit.ts';
+import { CRDS_PATH, crd, object, startServer, type TestServer, WIDGETS, widget } from '../crd/testkit.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps/a';
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
@@ -55,7 +47,7 @@ test.each([
   const status = object({ size: { type: 'integer' } });
   const schema = object({ spec: object({ size: { type: 'integer' } }), status });
   const v1 = { schema: { openAPIV3Schema: schema }, subresources: { status: {}, scale: paths } };
-  await api.post(DEFINITIONS_PATH, definition({ v1 }));
+  await api.post(CRDS_PATH, crd({ v1 }));
   await api.settle();
   expect((await api.ask('POST', path, body, { 'user-agent': 'maker/1' })).status).toBe(201);
   const scale = (replicas: number, query = '') =>

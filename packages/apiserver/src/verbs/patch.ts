@@ -27,7 +27,7 @@ import { builtinTable } from '../data/tables.ts';
 import { checkGvk } from '../decode/gvk.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../http/query.ts';
 import { keepEmptyLists } from '../metadata/managedFields.ts';
-import { ForeignKind } from '../resources/foreignKind.ts';
+import { KindMismatch } from '../resources/kindMismatch.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import { APPLY, apply } from './apply.ts';
 import { matchNamespace } from './create.ts';
@@ -272,7 +272,7 @@ function patched(call: Call, options: WriteOptions, { type, old, change }: Patch
     return keepEmptyLists(value, object);
   } catch (cause) {
     if (cause instanceof DecodeError) throw refuse(cause.message);
-    if (cause instanceof ForeignKind) throw refuse(cause.why);
+    if (cause instanceof KindMismatch) throw refuse(cause.why);
     throw cause;
   }
 }

@@ -5,8 +5,8 @@ import { nextTurn } from '@lapse/base/turn';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';
 import {
-  DEFINITIONS_PATH,
-  definition,
+  CRDS_PATH,
+  crd,
   startServer,
   type TestServer,
   GROUP as TOYS,
@@ -51,7 +51,7 @@ test('a policy sees the object after mutating webhooks, and its denial skips val
 describe('custom resources', () => {
   const withWidgets = async (): Promise<TestServer> => {
     const api = await startServer();
-    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(CRDS_PATH, crd());
     await api.wait(10);
     expect((await api.post(WIDGETS, widget('w', { spec: { size: 1 } }))).status).toBe(201);
     return api;

@@ -11,11 +11,11 @@ import { number, part, text } from '../../strategies/values.ts';
 import { addressOf } from './address.ts';
 import type { Phase, Webhook } from './configuration.ts';
 import { collect } from './outbound.ts';
-import { type Answer, parseAnswer, reviewOf } from './review.ts';
+import { parseResponse, reviewOf, type WebhookResponse } from './review.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-export interface Question {
+export interface WebhookRequest {
   readonly request: JsonObject;
   readonly uid: string;
 }
@@ -24,9 +24,9 @@ export interface Question {
 export async function exchange(
   call: Call,
   { clientConfig, timeoutSeconds }: Webhook,
-  { request, uid }: Question,
+  { request, uid }: WebhookRequest,
   phase: Phase,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   const { core } = call;
   const limit = millis(Math.min(seconds(timeoutSeconds), timeLeft(call)));
   const timeout = `timeout=${Math.ceil(limit / seconds(1))}s`;
@@ -48,7 +48,7 @@ export async function exchange(
       `failed to call webhook: Post "${withQuery(shownUrl(clientConfig), timeout)}": ${cause.message}`,
     );
   });
-  return parseAnswer(readReview(status, body), uid, phase === 'mutating');
+  return parseResponse(readReview(status, body), uid, phase === 'mutating');
 }
 
 const withQuery = (url: string, query: string): string => `${url}${url.includes('?') ? '&' : '?'}${query}`;

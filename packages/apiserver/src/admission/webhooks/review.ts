@@ -9,7 +9,7 @@ import type { DeleteOptions } from '../../http/query.ts';
 import type { Resource } from '../../resources/resource.ts';
 import type { Write } from '../write.ts';
 
-export interface Answer {
+export interface WebhookResponse {
   readonly allowed: boolean;
   readonly message: string | undefined;
   readonly code: number | undefined;
@@ -88,7 +88,7 @@ const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Throws when the response is invalid. */
-export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answer {
+export function parseResponse(review: Json, uid: string, mayPatch: boolean): WebhookResponse {
   const response = checkedResponse(review, uid);
   const { allowed, status, warnings } = response;
   const refusal = isObject(status) ? status : {};
@@ -103,37 +103,38 @@ export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answe
   };
 }
 
-const invalidAnswer = (why: string): Error => new Error(`received invalid webhook response: ${why}`);
+const invalidResponse = (why: string): Error => new Error(`received invalid webhook response: ${why}`);
 
 /** A patch needs a patchType, and a patchType needs a patch. */
 function patchOf({ patch, patchType }: JsonObject): Uint8Array | undefined {
   const given = textOf(patch);
   if (patchType === undefined || patchType === null) {
     if (given === undefined) return undefined;
-    throw invalidAnswer('webhook returned response.patch but not response.patchType');
+    throw invalidResponse('webhook returned response.patch but not response.patchType');
   }
-  if (given === undefined) throw invalidAnswer('webhook returned response.patchType but not response.patch');
-  if (patchType === '') throw invalidAnswer('webhook returned invalid response.patchType of ""');
+  if (given === undefined)
+    throw invalidResponse('webhook returned response.patchType but not response.patch');
+  if (patchType === '') throw invalidResponse('webhook returned invalid response.patchType of ""');
   if (patchType !== 'JSONPatch') throw new Error(`unsupported patch type ${JSON.stringify(patchType)}`);
   return Buffer.from(given, 'base64');
 }
 
 function noPatch({ patch, patchType }: JsonObject): undefined {
-  if (textOf(patch) !== undefined) throw invalidAnswer('validating webhook may not return response.patch');
+  if (textOf(patch) !== undefined) throw invalidResponse('validating webhook may not return response.patch');
   if (patchType !== undefined && patchType !== null)
-    throw invalidAnswer('validating webhook may not return response.patchType');
+    throw invalidResponse('validating webhook may not return response.patchType');
 }
 
 function checkedResponse(review: Json, uid: string): JsonObject {
-  if (!isObject(review)) throw invalidAnswer('not an object');
+  if (!isObject(review)) throw invalidResponse('not an object');
   const { kind = '', apiVersion = '', response } = review;
-  if (!isObject(response)) throw invalidAnswer('webhook response was absent');
+  if (!isObject(response)) throw invalidResponse('webhook response was absent');
   const got = textOf(response['uid']) ?? '';
   if (got !== uid)
-    throw invalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`);
+    throw invalidResponse(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`);
   if (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1') {
     const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' };
-    throw invalidAnswer(
+    throw invalidResponse(
       `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group}/${version}, Kind=${String(kind)}`,
     );
   }

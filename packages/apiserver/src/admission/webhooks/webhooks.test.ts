@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
-import { DEFINITIONS_PATH, definition, GROUP, object, version, WIDGETS, widget } from '../../crd/testkit.ts';
+import { CRDS_PATH, crd, GROUP, object, version, WIDGETS, widget } from '../../crd/testkit.ts';
 import { withHooks } from './testkit.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -227,7 +227,7 @@ test('a webhook for another version sees the object in that version, and its pat
   );
   const schema = object({ spec: object({ size: { type: 'integer' } }) });
   const versions = [version('v1', schema, { storage: true }), version('v2', schema)];
-  await api.post(DEFINITIONS_PATH, definition({ versions }));
+  await api.post(CRDS_PATH, crd({ versions }));
   await api.settle();
   const { body } = await api.post(WIDGETS, widget('a', { spec: { size: 1 } }));
   expect(body).toMatchObject({ apiVersion: `${GROUP}/v1`, spec: { size: 7 } });

@@ -14,10 +14,10 @@ import type { Resource } from '../../resources/resource.ts';
 import { compileCondition } from '../../strategies/admission/expressions.ts';
 import type { Write } from '../write.ts';
 import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
-import { exchange, type Question } from './exchange.ts';
+import { exchange, type WebhookRequest } from './exchange.ts';
 import { authorizerBindings, convert, objectBindings, seenAs } from './inputs.ts';
 import { evaluateConditions, isSelected, type Match, ruledAs } from './matching.ts';
-import { type Answer, requestOf } from './review.ts';
+import { requestOf, type WebhookResponse } from './review.ts';
 
 /** A matching webhook, and the resource whose version it sees. */
 interface Called {
@@ -39,8 +39,8 @@ export async function runWebhooks(call: Call, write: Write, phase: Phase): Promi
   if (phase === 'mutating') return mutate(call, write, called);
   const outcomes = await Promise.allSettled(
     called.map(async (one) => {
-      const question = questionFor(call, write, one);
-      if (question !== undefined) await ask(call, question, one, phase);
+      const request = requestFor(call, write, one);
+      if (request !== undefined) await callWebhook(call, request, one, phase);
     }),
   );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -89,22 +89,22 @@ async function mutateOnce(
   let { object } = write;
   for (const one of called) {
     const now = { ...write, object };
-    const question = questionFor(call, now, one);
-    if (question === undefined || !rounds.includes(one.webhook)) continue;
-    const outcome = await ask(call, question, one, 'mutating');
+    const request = requestFor(call, now, one);
+    if (request === undefined || !rounds.includes(one.webhook)) continue;
+    const outcome = await callWebhook(call, request, one, 'mutating');
     if (outcome !== 'unchanged') object = outcome;
     rounds.note(one.webhook, outcome !== 'unchanged');
   }
   return object;
 }
 
-interface Asking extends Question {
+interface PendingRequest extends WebhookRequest {
   /** The write as the webhook sees it. */
   readonly seen: Write;
 }
 
 /** Undefined when the webhook does not match. Throws when a match cannot be determined. */
-function questionFor(call: Call, write: Write, { webhook, as }: Called): Asking | undefined {
+function requestFor(call: Call, write: Write, { webhook, as }: Called): PendingRequest | undefined {
   if (!isSelected(webhook, call, write)) return undefined;
   const seen = seenAs(call, write, as);
   const uid = uuid(call.core.random);
@@ -131,29 +131,34 @@ function matchConditions(call: Call, { matchConditions }: Webhook, request: Json
 /** The object after the webhook. */
 type Outcome = 'unchanged' | KubeObject;
 
-async function ask(call: Call, question: Asking, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
-  const { seen } = question;
+async function callWebhook(
+  call: Call,
+  request: PendingRequest,
+  { webhook, as }: Called,
+  phase: Phase,
+): Promise<Outcome> {
+  const { seen } = request;
   if (seen.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects))
     throw badRequest(`admission webhook "${webhook.name}" does not support dry run`);
-  const answered = await answerOf(call, webhook, question, phase);
-  if (answered === undefined) return 'unchanged';
-  const { answer, patch } = answered;
-  call.warnings.push(...answer.warnings);
-  if (!answer.allowed) throw denied(webhook, answer);
+  const reply = await responseOf(call, webhook, request, phase);
+  if (reply === undefined) return 'unchanged';
+  const { response, patch } = reply;
+  call.warnings.push(...response.warnings);
+  if (!response.allowed) throw denied(webhook, response);
   if (patch === undefined || patch.operations.length === 0) return 'unchanged';
   return patched(call, seen, { webhook, as, patch });
 }
 
 /** Undefined when the call failed and the failure policy is Ignore. */
-async function answerOf(
+async function responseOf(
   call: Call,
   webhook: Webhook,
-  question: Question,
+  request: WebhookRequest,
   phase: Phase,
-): Promise<{ answer: Answer; patch: JsonPatch | undefined } | undefined> {
+): Promise<{ response: WebhookResponse; patch: JsonPatch | undefined } | undefined> {
   try {
-    const answer = await exchange(call, webhook, question, phase);
-    return { answer, patch: answer.allowed && answer.patch ? readPatch(answer.patch) : undefined };
+    const response = await exchange(call, webhook, request, phase);
+    return { response, patch: response.allowed && response.patch ? readPatch(response.patch) : undefined };
   } catch (cause) {
     // After the deadline of the request, failures are not ignored.
     checkDeadline(call);
@@ -171,7 +176,7 @@ function readPatch(bytes: Uint8Array): JsonPatch {
   }
 }
 
-function denied({ name }: Webhook, { message, code, reason, details }: Answer): ApiError {
+function denied({ name }: Webhook, { message, code, reason, details }: WebhookResponse): ApiError {
   const why = message ?? reason;
   const said = why === undefined ? ' without explanation' : `: ${why}`;
   const status = code === undefined || code < 400 || code > 599 ? 400 : code;

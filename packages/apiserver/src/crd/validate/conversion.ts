@@ -10,7 +10,7 @@ import {
 } from '@lapse/kube/api/fieldErrors';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { label1035Name, subdomainName } from '../../strategies/names.ts';
-import { objectAt, textAt, textsAt } from '../definition.ts';
+import { objectAt, textAt, textsAt } from '../crd.ts';
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 

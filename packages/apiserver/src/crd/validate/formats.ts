@@ -1,7 +1,7 @@
 // The known values of `format` in a schema. Others are accepted and ignored, with a warning.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { type DefinitionSpec, textAt } from '../definition.ts';
+import { type CrdSpec, textAt } from '../crd.ts';
 import { hoist } from './hoist.ts';
 import { everySchema, rootSchemas } from './schemaWalk.ts';
 
@@ -50,13 +50,13 @@ export function isKnownFormat(type: string, format: string): boolean {
 }
 
 /** Unknown formats that are new in `next`, each once. */
-export function formatWarnings(next: DefinitionSpec, old: DefinitionSpec | undefined): string[] {
+export function formatWarnings(next: CrdSpec, old: CrdSpec | undefined): string[] {
   const before = new Set(old ? unknownFormats(old) : []);
   const fresh = new Set(unknownFormats(next).filter((format) => !before.has(format)));
   return [...fresh].map((format) => `unrecognized format ${JSON.stringify(format)}`);
 }
 
-const unknownFormats = (spec: DefinitionSpec): string[] =>
+const unknownFormats = (spec: CrdSpec): string[] =>
   rootSchemas(hoist(spec)).flatMap((root) => [...everySchema(root)].flatMap(unknownFormatOf));
 
 function unknownFormatOf(schema: JsonObject): string[] {

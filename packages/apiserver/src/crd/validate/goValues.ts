@@ -2,7 +2,7 @@
 // This file prints versions and schemas of a CRD in that form.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
-import type { PrinterColumn, Subresources, Validation, Version } from '../definition.ts';
+import type { PrinterColumn, Subresources, Validation, Version } from '../crd.ts';
 
 type Shape =
   | 'text'

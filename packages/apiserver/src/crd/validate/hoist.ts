@@ -3,9 +3,9 @@
 // `spec.validation.openAPIV3Schema`, a field that apiextensions.k8s.io/v1 does not have.
 
 import { equal, type Json } from '@lapse/kube/api/json';
-import type { DefinitionSpec, PrinterColumn, Subresources, Validation, Version } from '../definition.ts';
+import type { CrdSpec, PrinterColumn, Subresources, Validation, Version } from '../crd.ts';
 
-export interface HoistedSpec extends DefinitionSpec {
+export interface HoistedSpec extends CrdSpec {
   readonly validation: Validation | undefined;
   readonly subresources: Subresources | undefined;
   readonly columns: readonly PrinterColumn[];
@@ -14,7 +14,7 @@ export interface HoistedSpec extends DefinitionSpec {
 
 type Shared = 'schema' | 'subresources' | 'columns' | 'selectableFields';
 
-export function hoist(spec: DefinitionSpec): HoistedSpec {
+export function hoist(spec: CrdSpec): HoistedSpec {
   const first = spec.versions[0];
   const common = (field: Shared) =>
     first !== undefined && spec.versions.every((v) => equal(asJson(v[field]), asJson(first[field])));

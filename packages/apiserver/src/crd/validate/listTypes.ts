@@ -3,7 +3,7 @@
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type JsonObject } from '@lapse/kube/api/json';
-import { textAt, textsAt } from '../definition.ts';
+import { textAt, textsAt } from '../crd.ts';
 import { goSchema } from './goValues.ts';
 
 const LIST_TYPE = 'x-kubernetes-list-type';

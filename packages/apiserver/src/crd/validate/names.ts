@@ -2,7 +2,7 @@
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { label1035Name } from '../../strategies/names.ts';
-import type { Names } from '../definition.ts';
+import type { Names } from '../crd.ts';
 
 export function validateNames(names: Names, path: string): FieldError[] {
   const errors: FieldError[] = [];

@@ -3,7 +3,7 @@
 
 import { type FieldError, forbidden, invalid, notSupported } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { textAt } from '../definition.ts';
+import { textAt } from '../crd.ts';
 import { type ListStrictness, validateListType, validateMapType } from './listTypes.ts';
 import { validateRuleTexts } from './ruleTexts.ts';
 

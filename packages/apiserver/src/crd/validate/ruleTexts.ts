@@ -2,7 +2,7 @@
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { objectsAt, textAt } from '../definition.ts';
+import { objectsAt, textAt } from '../crd.ts';
 import { FieldPathError, findField } from './fieldPath.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';
-import { definition, object, version } from '../testkit.ts';
+import { crd, object, version } from '../testkit.ts';
 import { refusals, withA, withRoot } from './testkit.ts';
 
 describe('schemas', () => {
   const items = object({ k: { type: 'string' } }, { required: ['k'] });
   const list = (more: JsonObject, of: JsonObject = items) => withA({ type: 'array', items: of, ...more });
   test.each<[string, object, string[]]>([
-    ['accepts a plain schema', definition(), []],
+    ['accepts a plain schema', crd(), []],
     [
       'an unknown type',
       withA({ type: 'foo' }),
@@ -185,7 +185,7 @@ describe('schemas', () => {
 
   test('errors of schemas that differ between versions name the version', () => {
     const versions = [version('v1', object({ x: {} }), { storage: true }), version('v2', object({ y: {} }))];
-    expect(refusals(definition({ versions }))).toEqual([
+    expect(refusals(crd({ versions }))).toEqual([
       'spec.versions[0].schema.openAPIV3Schema.properties[x].type: Required value: must not be empty for specified object fields',
       'spec.versions[1].schema.openAPIV3Schema.properties[y].type: Required value: must not be empty for specified object fields',
     ]);

@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '@la
 import type { JsonObject } from '@lapse/kube/api/json';
 import { findUnsupported } from '#schema/structural/structural';
 import { label1035Name, subdomainName } from '../../strategies/names.ts';
-import { textAt, type Version } from '../definition.ts';
+import { textAt, type Version } from '../crd.ts';
 import { validateConversion } from './conversion.ts';
 import { goVersions } from './goValues.ts';
 import type { HoistedSpec } from './hoist.ts';

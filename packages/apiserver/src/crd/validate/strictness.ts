@@ -4,7 +4,7 @@
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { isConditionTrue } from '../conditions.ts';
-import type { Definition, Version } from '../definition.ts';
+import type { Crd, Version } from '../crd.ts';
 import { type ConversionStrictness, isCaBundle, speaksKnownReview } from './conversion.ts';
 import { type HoistedSpec, hoist } from './hoist.ts';
 import { hasNonAtomicSet, validateKeysAndItems } from './listTypes.ts';
@@ -43,7 +43,7 @@ export const ON_CREATE: Strictness = {
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-export function onUpdate(next: Definition, old: Definition, oldObject: KubeObject): Strictness {
+export function onUpdate(next: Crd, old: Crd, oldObject: KubeObject): Strictness {
   const before = hoist(old.spec);
   const established = isConditionTrue(oldObject, 'Established');
   const never = (is: (schema: JsonObject) => boolean) => !someSchema(before, is);

@@ -1,7 +1,7 @@
 // Subresources and printer columns of a version: their JSON paths, types and formats.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
-import type { PrinterColumn, ScaleSubresource, Subresources } from '../definition.ts';
+import type { PrinterColumn, ScaleSubresource, Subresources } from '../crd.ts';
 
 export function validateSubresources(subresources: Subresources | undefined, path: string): FieldError[] {
   return subresources?.scale ? validateScale(subresources.scale, `${path}.scale`) : [];

@@ -3,9 +3,9 @@
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { asObject, type KubeObject } from '@lapse/kube/api/object';
-import { definitionStrategy } from '../definitionStrategy.ts';
-import { definition, object, version } from '../testkit.ts';
-import { validateDefinition } from './definition.ts';
+import { crdStrategy } from '../crdStrategy.ts';
+import { crd, object, version } from '../testkit.ts';
+import { validateCrd } from './crd.ts';
 
 /** Abbreviates common paths: `S` is the schema that all versions share, `A` the field spec.a in it. */
 export const short = (errors: readonly FieldError[]): string[] =>
@@ -18,15 +18,15 @@ export const short = (errors: readonly FieldError[]): string[] =>
 /** With defaults, as after decoding. */
 export function prepared(raw: object): KubeObject {
   const made = asObject(JSON.parse(JSON.stringify(raw)) as JsonObject);
-  definitionStrategy.applyDefaults!(made);
+  crdStrategy.applyDefaults!(made);
   return made;
 }
 
-export const refusals = (raw: object): string[] => short(validateDefinition(prepared(raw)));
+export const refusals = (raw: object): string[] => short(validateCrd(prepared(raw)));
 
 /** The field spec.a has this schema. */
-export const withA = (schema: JsonObject) => definition({ spec: object({ a: schema }) });
+export const withA = (schema: JsonObject) => crd({ spec: object({ a: schema }) });
 
 /** The whole object has this schema. */
 export const withRoot = (schema: JsonObject, v1: JsonObject = {}) =>
-  definition({ versions: [version('v1', schema, { storage: true, ...v1 })] });
+  crd({ versions: [version('v1', schema, { storage: true, ...v1 })] });

@@ -2,7 +2,7 @@
 
 import { type FieldError, forbidden, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { textAt, type Validation } from '../definition.ts';
+import { textAt, type Validation } from '../crd.ts';
 import { ruleEngine } from '../rules.ts';
 import { goSchema, SCHEMA_FIELDS } from './goValues.ts';
 import { validateOpenApi } from './openapi.ts';

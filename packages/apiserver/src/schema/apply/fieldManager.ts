@@ -16,8 +16,8 @@ import {
   NO_MANAGERS,
 } from './managedFields.ts';
 import { applyConfig, type FieldScope, type Managers, updateManagers } from './managers.ts';
+import { memoizePair } from './memoizePair.ts';
 import { fieldElement } from './pathElement.ts';
-import { remember } from './remember.ts';
 
 export interface Endpoint extends FieldScope {
   readonly apiVersion: string;
@@ -100,8 +100,8 @@ function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonO
 
 const CURRENT = 'current-operation';
 
-const difference = remember((set: FieldSet, other: FieldSet) => set.difference(other));
-const joined = remember((set: FieldSet, other: FieldSet) => set.union(other));
+const difference = memoizePair((set: FieldSet, other: FieldSet) => set.difference(other));
+const joined = memoizePair((set: FieldSet, other: FieldSet) => set.union(other));
 const stripped = (set: FieldSet): FieldSet => difference(set, STRIPPED);
 
 /** The object without managedFields, which have no owner. */

@@ -5,9 +5,9 @@ import { equal, type Json } from '@lapse/kube/api/json';
 import { type Comparison, compareFields } from './compareFields.ts';
 import { FieldSet } from './fieldSet.ts';
 import { entryType, type FieldType } from './fieldType.ts';
+import { memoizePair } from './memoizePair.ts';
 import { mergeFields } from './mergeFields.ts';
 import { ownedFields } from './ownedFields.ts';
-import { remember } from './remember.ts';
 import { removeFields } from './removeFields.ts';
 
 /** Managers by identity (managedFields.ts), each with its fields. */
@@ -39,11 +39,11 @@ export function updateManagers(
   return out;
 }
 
-const takenBy = remember((before: FieldSet, { added, modified, removed }: Comparison) =>
+const takenBy = memoizePair((before: FieldSet, { added, modified, removed }: Comparison) =>
   before.difference(removed).union(modified).union(added),
 );
 
-const without = remember((set: FieldSet, ignored: FieldSet) => set.without(ignored));
+const without = memoizePair((set: FieldSet, ignored: FieldSet) => set.without(ignored));
 
 export interface Application {
   readonly live: Json;
@@ -96,14 +96,14 @@ interface Effect {
   readonly removed: FieldSet;
 }
 
-const effectOf = remember(
+const effectOf = memoizePair(
   ({ added, modified, removed }: Comparison, ignored: FieldSet): Effect => ({
     changed: modified.union(added).without(ignored),
     removed: removed.without(ignored),
   }),
 );
 
-const yieldTo = remember((set: FieldSet, { changed, removed }: Effect) => {
+const yieldTo = memoizePair((set: FieldSet, { changed, removed }: Effect) => {
   const taken = set.intersection(changed);
   return { taken, left: set.difference(taken).difference(removed) };
 });

@@ -3,7 +3,7 @@
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { validateAnnotations, validateLabels } from '../../metadata/validateMeta.ts';
-import { spotless } from '../spotless.ts';
+import { cacheValid } from '../cacheValid.ts';
 import { objects, part, stringMap } from '../values.ts';
 import { validatePodAnnotations } from './annotations.ts';
 import { validatePodSpec } from './spec.ts';
@@ -22,4 +22,4 @@ export function validatePodTemplate(template: JsonObject, path: string): FieldEr
   ];
 }
 
-const validateSpec = spotless((spec, path) => validatePodSpec(spec, undefined, path));
+const validateSpec = cacheValid((spec, path) => validatePodSpec(spec, undefined, path));

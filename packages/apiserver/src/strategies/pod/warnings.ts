@@ -1,8 +1,8 @@
 // Warnings about Pod specs that are valid but may not work as intended.
 
 import type { JsonObject } from '@lapse/kube/api/json';
+import { cacheValid } from '../cacheValid.ts';
 import { nanos } from '../quantities.ts';
-import { spotless } from '../spotless.ts';
 import { child, number, objects, part, stringMap, text } from '../values.ts';
 import { volumeWarnings } from './volumeWarnings.ts';
 
@@ -20,7 +20,7 @@ const OLD_LABELS: Readonly<Record<string, string>> = {
 /** `prefix`: the path of the template, with a trailing dot; empty for a Pod. */
 export const podWarnings = (spec: JsonObject, prefix = ''): string[] => specWarnings(spec, `${prefix}spec`);
 
-const specWarnings = spotless((spec: JsonObject, path: string): string[] => {
+const specWarnings = cacheValid((spec: JsonObject, path: string): string[] => {
   const selector = Object.keys(stringMap(spec, 'nodeSelector')).filter((k) => Object.hasOwn(OLD_LABELS, k));
   const spread = objects(spec, 'topologySpreadConstraints').flatMap((c, i) =>
     child(c, 'labelSelector')

@@ -2,15 +2,7 @@
 // another kind) named `a`, and the response of kube-apiserver.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  DEFINITIONS_PATH,
-  definition,
-  object,
-  startServer,
-  type TestServer,
-  WIDGETS,
-  widget,
-} from '../crd/testkit.ts';
+import { CRDS_PATH, crd, object, startServer, type TestServer, WIDGETS, widget } from '../crd/testkit.ts';
 
 const NS = '/api/v1/namespaces';
 const MAPS = `${NS}/default/configmaps`;
@@ -31,7 +23,7 @@ beforeAll(async () => {
     { either: { 'x-kubernetes-int-or-string': true }, text, size: { type: 'integer' } },
     { 'x-kubernetes-validations': [{ rule: 'true' }] },
   );
-  await api.post(DEFINITIONS_PATH, definition({ spec, v1: { subresources: { status: {} } } }));
+  await api.post(CRDS_PATH, crd({ spec, v1: { subresources: { status: {} } } }));
   await api.settle();
   await api.post(WIDGETS, widget('a'));
 });
@@ -317,7 +309,7 @@ describe('responses equal to kube-apiserver', () => {
 
   test('rejects a CRD with a default that violates its own rule', async () => {
     const size = { type: 'integer', default: 9, 'x-kubernetes-validations': [{ rule: 'self < 6' }] };
-    const { body } = await api.post(`${DEFINITIONS_PATH}?dryRun=All`, definition({ spec: object({ size }) }));
+    const { body } = await api.post(`${CRDS_PATH}?dryRun=All`, crd({ spec: object({ size }) }));
     expect(body).toMatchObject({
       code: 422,
       details: {
@@ -334,7 +326,7 @@ describe('responses equal to kube-apiserver', () => {
   test('rejects a CRD with a default that violates a nested rule', async () => {
     const inner = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 6' }] };
     const size = object({ inner }, { default: { inner: 9 } });
-    const { body } = await api.post(`${DEFINITIONS_PATH}?dryRun=All`, definition({ spec: object({ size }) }));
+    const { body } = await api.post(`${CRDS_PATH}?dryRun=All`, crd({ spec: object({ size }) }));
     expect(body).toMatchObject({
       code: 422,
       details: { causes: [{ message: 'Invalid value: 9: failed rule: self < 6' }] },

@@ -19,7 +19,7 @@ const MESSAGES: Readonly<Record<string, FormatError>> = {
 };
 
 /** With several addresses, the error of the last one. */
-export function whyUnreachable(cause: unknown): string {
+export function describeConnectionError(cause: unknown): string {
   const error = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
   if (!(error instanceof Error)) return String(error);
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 
 /** The resource name of CRDs in the store. */
-export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+export const CRDS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export interface Names {
   readonly plural: string;
@@ -55,7 +55,7 @@ export interface Version {
   readonly selectableFields: readonly string[];
 }
 
-export interface DefinitionSpec {
+export interface CrdSpec {
   readonly group: string;
   readonly names: Names;
   readonly scope: string;
@@ -66,16 +66,16 @@ export interface DefinitionSpec {
   readonly preserveUnknownFields: boolean;
 }
 
-export interface Definition {
+export interface Crd {
   /** `widgets.example.com` */
   readonly name: string;
   readonly uid: string;
-  readonly spec: DefinitionSpec;
+  readonly spec: CrdSpec;
   readonly acceptedNames: Names;
   readonly storedVersions: readonly string[];
 }
 
-export function readDefinition(object: KubeObject): Definition {
+export function readCrd(object: KubeObject): Crd {
   const status = objectAt(object as unknown as JsonObject, 'status');
   return {
     name: object.metadata.name ?? '',
@@ -86,7 +86,7 @@ export function readDefinition(object: KubeObject): Definition {
   };
 }
 
-export function readSpec(spec: JsonObject): DefinitionSpec {
+export function readSpec(spec: JsonObject): CrdSpec {
   return {
     group: textAt(spec, 'group'),
     names: readNames(objectAt(spec, 'names')),
@@ -146,8 +146,7 @@ const readColumn = (column: JsonObject): PrinterColumn => ({
   jsonPath: textAt(column, 'jsonPath'),
 });
 
-export const storageVersion = (spec: DefinitionSpec): Version | undefined =>
-  spec.versions.find((v) => v.storage);
+export const storageVersion = (spec: CrdSpec): Version | undefined => spec.versions.find((v) => v.storage);
 
 export const textAt = (object: JsonObject, key: string): string => {
   const value = object[key];

@@ -7,7 +7,7 @@ const MAX_CACHED = 300;
 const MAX_CACHED_LENGTH = 8192;
 
 /** Wraps a check; its result may depend only on the value and the path. */
-export function spotless<T>(
+export function cacheValid<T>(
   check: (value: JsonObject, path: string) => T[],
 ): (value: JsonObject, path: string) => T[] {
   const cache = new Set<string>();

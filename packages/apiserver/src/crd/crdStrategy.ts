@@ -7,14 +7,14 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Strategy, StrategyContext } from '../resources/resource.ts';
 import { subdomainName } from '../strategies/names.ts';
 import { setCondition } from './conditions.ts';
-import { objectAt, objectsAt, readSpec, storageVersion, textAt, textsAt } from './definition.ts';
-import { validateDefinition, validateDefinitionUpdate, validateStatusUpdate } from './validate/definition.ts';
+import { objectAt, objectsAt, readSpec, storageVersion, textAt, textsAt } from './crd.ts';
+import { validateCrd, validateCrdUpdate, validateStatusUpdate } from './validate/crd.ts';
 import { formatWarnings } from './validate/formats.ts';
 
 /** Keeps a terminating CRD until its objects are deleted. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
-export const definitionStrategy: Strategy = {
+export const crdStrategy: Strategy = {
   nameRule: subdomainName,
   anyFinalizer: true,
   generation: true,
@@ -32,8 +32,8 @@ export const definitionStrategy: Strategy = {
     specOf(next)['status'] = clone(specOf(old)['status']);
     addStoredVersion(next);
   },
-  validate: validateDefinition,
-  validateUpdate: validateDefinitionUpdate,
+  validate: validateCrd,
+  validateUpdate: validateCrdUpdate,
   warnings: (next, old) => formatWarnings(readSpecOf(next), old && readSpecOf(old)),
   markDeleted(object, context: StrategyContext) {
     if (object.metadata.deletionTimestamp === undefined) markTerminating(object, context.now);

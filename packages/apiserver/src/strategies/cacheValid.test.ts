@@ -2,11 +2,11 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
-import { spotless } from './spotless.ts';
+import { cacheValid } from './cacheValid.ts';
 
 test('validates values with errors every time, and values without errors once', () => {
   const looked: JsonObject[] = [];
-  const check = spotless((value: JsonObject, path: string) => {
+  const check = cacheValid((value: JsonObject, path: string) => {
     looked.push(value);
     return value['bad'] === true ? [`${path}.bad`] : [];
   });
@@ -16,6 +16,6 @@ test('validates values with errors every time, and values without errors once', 
 });
 
 test('distinguishes integers that a double cannot represent', () => {
-  const check = spotless((value: JsonObject) => (value['n'] === 9007199254740993n ? ['odd'] : []));
+  const check = cacheValid((value: JsonObject) => (value['n'] === 9007199254740993n ? ['odd'] : []));
   expect([check({ n: 9007199254740992n }, ''), check({ n: 9007199254740993n }, '')]).toEqual([[], ['odd']]);
 });

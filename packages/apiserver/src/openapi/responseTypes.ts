@@ -68,7 +68,7 @@ const TYPES: Readonly<Record<string, BuiltinType>> = {
 const KINDS = ['APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'];
 
 /** The table of kinds with these types added. Every group has WatchEvents and DeleteOptions. */
-export function withAnswerTypes(table: BuiltinTable): BuiltinTable {
+export function withResponseTypes(table: BuiltinTable): BuiltinTable {
   const events = Object.keys(table.kinds)
     .filter((kind) => kind.endsWith('/DeleteOptions'))
     .map((kind) => [kind.replace(/DeleteOptions$/, 'WatchEvent'), meta('WatchEvent')]);

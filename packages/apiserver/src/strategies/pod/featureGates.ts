@@ -23,7 +23,7 @@ function dropGated(spec: JsonObject): void {
 }
 
 /** The strategy for a kind with a Pod spec at a path. */
-export function behindGates(strategy: Strategy, ...path: readonly string[]): Strategy {
+export function withFeatureGates(strategy: Strategy, ...path: readonly string[]): Strategy {
   const drop = (object: KubeObject) => {
     let spec: JsonObject | undefined = asJson(object);
     for (const name of path) spec = child(spec, name);

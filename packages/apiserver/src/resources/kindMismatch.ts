@@ -3,7 +3,7 @@
 import { ApiError } from '@lapse/kube/api/status';
 
 /** 400 with the message for request bodies; patches wrap `why` in their own message. */
-export class ForeignKind extends ApiError {
+export class KindMismatch extends ApiError {
   readonly why: string;
 
   constructor(said: string, { version, kind }: { version: string; kind: string }, why: string) {

@@ -1,20 +1,20 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';
-import { definition, object, version } from '../testkit.ts';
-import { validateDefinitionUpdate } from './definition.ts';
+import { crd, object, version } from '../testkit.ts';
+import { validateCrdUpdate } from './crd.ts';
 import { prepared, refusals, short, withA } from './testkit.ts';
 
 describe('fields other than the schema', () => {
-  const spec = (more: JsonObject) => definition({ more });
+  const spec = (more: JsonObject) => crd({ more });
   test.each<[string, object, string[]]>([
     [
       'a name that does not match plural and group',
-      { ...definition(), metadata: { name: 'foo' } },
+      { ...crd(), metadata: { name: 'foo' } },
       ['metadata.name: Invalid value: "foo": must be spec.names.plural+"."+spec.group'],
     ],
     [
       'a generated name',
-      { ...definition(), metadata: { name: 'foo1', generateName: 'foo' } },
+      { ...crd(), metadata: { name: 'foo1', generateName: 'foo' } },
       [
         'metadata.generateName: Invalid value: "foo": must be spec.names.plural+"."+spec.group',
         'metadata.name: Invalid value: "foo1": must be spec.names.plural+"."+spec.group',
@@ -48,11 +48,7 @@ describe('fields other than the schema', () => {
         'status.storedVersions: Invalid value: null: must have at least one stored version',
       ],
     ],
-    [
-      'no schema',
-      definition({ v1: { schema: {} } }),
-      ['spec.versions[0].schema.openAPIV3Schema: Required value'],
-    ],
+    ['no schema', crd({ v1: { schema: {} } }), ['spec.versions[0].schema.openAPIV3Schema: Required value']],
     [
       'preserveUnknownFields',
       spec({ preserveUnknownFields: true }),
@@ -62,19 +58,19 @@ describe('fields other than the schema', () => {
     ],
     [
       'a deprecation warning for a version that is not deprecated',
-      definition({ v1: { deprecationWarning: 'x' } }),
+      crd({ v1: { deprecationWarning: 'x' } }),
       ['spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions'],
     ],
     [
       'a deprecation warning with a line break',
-      definition({ v1: { deprecated: true, deprecationWarning: 'ab\nc' } }),
+      crd({ v1: { deprecated: true, deprecationWarning: 'ab\nc' } }),
       [
         'spec.versions[0].deprecationWarning: Invalid value: "ab\\nc": must only contain printable UTF-8 characters; non-printable character found at index 2',
       ],
     ],
     [
       'an empty column',
-      definition({ v1: { additionalPrinterColumns: [{}] } }),
+      crd({ v1: { additionalPrinterColumns: [{}] } }),
       [
         'spec.additionalPrinterColumns[0].name: Required value',
         'spec.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string',
@@ -83,7 +79,7 @@ describe('fields other than the schema', () => {
     ],
     [
       'a scale outside spec and status',
-      definition({ v1: { subresources: { scale: { specReplicasPath: '.a', statusReplicasPath: 'b' } } } }),
+      crd({ v1: { subresources: { scale: { specReplicasPath: '.a', statusReplicasPath: 'b' } } } }),
       [
         'spec.subresources.scale.specReplicasPath: Invalid value: ".a": should be a json path under .spec',
         'spec.subresources.scale.statusReplicasPath: Invalid value: "b": must be a simple json path starting with .',
@@ -91,14 +87,14 @@ describe('fields other than the schema', () => {
     ],
     [
       'a selectable object',
-      definition({ v1: { selectableFields: [{ jsonPath: '.spec' }] } }),
+      crd({ v1: { selectableFields: [{ jsonPath: '.spec' }] } }),
       [
         'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
       ],
     ],
     [
       'a duplicate selectable field',
-      definition({ v1: { selectableFields: [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.size' }] } }),
+      crd({ v1: { selectableFields: [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.size' }] } }),
       ['spec.selectableFields[1].jsonPath: Duplicate value: ".spec.size"'],
     ],
     [
@@ -144,7 +140,7 @@ describe('fields other than the schema', () => {
 
   test('prints two storage versions as Go structs', () => {
     const versions = [version('v1', object(), { storage: true }), version('v2', object(), { storage: true })];
-    expect(refusals(definition({ versions }))).toEqual([
+    expect(refusals(crd({ versions }))).toEqual([
       'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v2","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version',
       'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
     ]);
@@ -161,8 +157,8 @@ describe('updates', () => {
   test.each<[string, object, object, string[]]>([
     [
       'group and plural are immutable',
-      definition(),
-      definition({ more: { group: 'other.example.com', names: { plural: 'gadgets', kind: 'Widget' } } }),
+      crd(),
+      crd({ more: { group: 'other.example.com', names: { plural: 'gadgets', kind: 'Widget' } } }),
       [
         'spec.group: Invalid value: "other.example.com": field is immutable',
         'spec.names.plural: Invalid value: "gadgets": field is immutable',
@@ -170,8 +166,8 @@ describe('updates', () => {
     ],
     [
       'scope and kind are immutable once Established',
-      definition(),
-      definition({ more: { scope: 'Cluster', names: { plural: 'widgets', kind: 'Gadget' } } }),
+      crd(),
+      crd({ more: { scope: 'Cluster', names: { plural: 'widgets', kind: 'Gadget' } } }),
       [
         'spec.scope: Invalid value: "Cluster": field is immutable',
         'spec.names.kind: Invalid value: "Gadget": field is immutable',
@@ -179,8 +175,8 @@ describe('updates', () => {
     ],
     [
       'a stored version cannot be removed',
-      definition(),
-      definition({ versions: [version('v2', object(), { storage: true })] }),
+      crd(),
+      crd({ versions: [version('v2', object(), { storage: true })] }),
       [
         'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
         'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
@@ -195,8 +191,8 @@ describe('updates', () => {
     ],
     [
       'a missing schema may stay missing for versions that are not served',
-      definition({ v1: { schema: {}, served: false } }),
-      definition({ v1: { schema: {}, served: false } }),
+      crd({ v1: { schema: {}, served: false } }),
+      crd({ v1: { schema: {}, served: false } }),
       [],
     ],
     ['too many selectable fields may stay', tooMany(), tooMany(), []],
@@ -204,13 +200,13 @@ describe('updates', () => {
     const before = established(old);
     const after = prepared(next);
     after['status'] = before['status'] as never;
-    expect(short(validateDefinitionUpdate(after, before))).toEqual(errors);
+    expect(short(validateCrdUpdate(after, before))).toEqual(errors);
   });
 
   function tooMany() {
     const names = [...'abcdefghi'];
     const fields = Object.fromEntries(names.map((n) => [n, { type: 'string' }]));
-    return definition({
+    return crd({
       spec: object(fields),
       v1: { selectableFields: names.map((n) => ({ jsonPath: `.spec.${n}` })) },
     });

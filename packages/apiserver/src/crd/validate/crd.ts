@@ -4,22 +4,22 @@ import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { Json } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
-import { type Definition, readDefinition } from '../definition.ts';
+import { type Crd, readCrd } from '../crd.ts';
 import { validateApproval } from './approval.ts';
 import { hoist } from './hoist.ts';
 import { validateNames } from './names.ts';
 import { validateSpec } from './spec.ts';
 import { ON_CREATE, onUpdate } from './strictness.ts';
 
-export function validateDefinition(object: KubeObject): FieldError[] {
-  const definition = readDefinition(object);
+export function validateCrd(object: KubeObject): FieldError[] {
+  const crd = readCrd(object);
   return [
-    ...validateName(object, definition),
-    ...validateNewSpec(object, definition),
-    ...validateStatus(definition),
-    ...validateStoredVersions(definition),
-    ...validateApproval(definition.spec.group, object),
-    ...validatePreserve(definition),
+    ...validateName(object, crd),
+    ...validateNewSpec(object, crd),
+    ...validateStatus(crd),
+    ...validateStoredVersions(crd),
+    ...validateApproval(crd.spec.group, object),
+    ...validatePreserve(crd),
   ];
 }
 
@@ -28,7 +28,7 @@ export function validateDefinition(object: KubeObject): FieldError[] {
 const validSpecs = new Set<string>();
 const MAX_VALID = 200;
 
-function validateNewSpec(object: KubeObject, { spec }: Definition): FieldError[] {
+function validateNewSpec(object: KubeObject, { spec }: Crd): FieldError[] {
   const text = writeJson((asJson(object).spec ?? null) as Json);
   if (validSpecs.has(text)) return [];
   const errors = validateSpec(hoist(spec), ON_CREATE);
@@ -36,8 +36,8 @@ function validateNewSpec(object: KubeObject, { spec }: Definition): FieldError[]
   return errors;
 }
 
-export function validateDefinitionUpdate(next: KubeObject, old: KubeObject): FieldError[] {
-  const [now, before] = [readDefinition(next), readDefinition(old)];
+export function validateCrdUpdate(next: KubeObject, old: KubeObject): FieldError[] {
+  const [now, before] = [readCrd(next), readCrd(old)];
   const strictness = onUpdate(now, before, old);
   const errors = validateSpec(hoist(now.spec), strictness);
   const immutable = (field: string, value: string, was: string) => {
@@ -58,10 +58,10 @@ export function validateDefinitionUpdate(next: KubeObject, old: KubeObject): Fie
   ];
 }
 
-export const validateStatusUpdate = (next: KubeObject): FieldError[] => validateStatus(readDefinition(next));
+export const validateStatusUpdate = (next: KubeObject): FieldError[] => validateStatus(readCrd(next));
 
 /** The name follows from the spec, so it cannot be generated. */
-function validateName({ metadata }: KubeObject, { spec }: Definition): FieldError[] {
+function validateName({ metadata }: KubeObject, { spec }: Crd): FieldError[] {
   const wanted = `${spec.names.plural}.${spec.group}`;
   return (['generateName', 'name'] as const)
     .filter((field) => metadata[field] && metadata[field] !== wanted)
@@ -70,11 +70,11 @@ function validateName({ metadata }: KubeObject, { spec }: Definition): FieldErro
     );
 }
 
-const validateStatus = ({ acceptedNames }: Definition): FieldError[] =>
+const validateStatus = ({ acceptedNames }: Crd): FieldError[] =>
   validateNames(acceptedNames, 'status.acceptedNames');
 
 /** Objects may still be stored in these versions, so the versions must remain. */
-function validateStoredVersions({ storedVersions, spec }: Definition): FieldError[] {
+function validateStoredVersions({ storedVersions, spec }: Crd): FieldError[] {
   const path = 'status.storedVersions';
   if (storedVersions.length === 0) return [invalid(path, null, 'must have at least one stored version')];
   const errors: FieldError[] = [];
@@ -93,7 +93,7 @@ function validateStoredVersions({ storedVersions, spec }: Definition): FieldErro
   return errors;
 }
 
-function validatePreserve({ spec }: Definition): FieldError[] {
+function validatePreserve({ spec }: Crd): FieldError[] {
   if (!spec.preserveUnknownFields) return [];
   const text =
     'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
