@@ -4,7 +4,7 @@
 import { instant, minutes } from '@lapse/base/instant';
 import type { LVMVolumeGroup } from 'lapse/api/lvmVolumeGroup';
 import type { EligibleNode, ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
-import { computeActualEligibleNodes, isAgentReady } from 'lapse/controllers/storage-pool/compute';
+import { computeActualEligibleNodes, isAgentReady } from 'lapse/controllers/storage-pool/decide';
 import type { Everything } from 'lapse/controllers/storage-pool/naive.testkit';
 import { compileNodeSelector } from 'lapse/controllers/storage-pool/nodeSelector';
 

@@ -10,7 +10,7 @@ import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
 import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
-import { computeCheckpointEnd } from './compute.ts';
+import { computeCheckpointEnd } from './decide.ts';
 
 export const forecastManifestCaptures: Forecaster = {
   async *forecast(forecastContext) {

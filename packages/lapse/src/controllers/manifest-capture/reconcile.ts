@@ -10,88 +10,70 @@ import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { Reason } from '#api/storage/conditions';
 import { ChunkEncoder } from '#checkpoint/encode';
-import { noAuthor, requestAuthor } from '#requests/author';
 import { reconcileEnded } from '#requests/ended';
 import { describeRetention } from '#requests/endings';
 import { completed, type Ending, endedBy, finishRequest } from '#requests/finish';
 import { type Failure, failure, isFailure } from '#requests/refusal';
 import { computeEnd } from '#requests/ttl';
+import { anchor, type Capture, refusal, type Stop } from './capture.ts';
+import { ChunkWriter, type Stored } from './chunkWriter.ts';
 import {
   buildCheckpointEnd,
   checkpointProblem,
   computeCaptureId,
   computeCheckpointEnd,
   interrupted,
-} from './compute.ts';
+} from './decide.ts';
+import { getCheckpoint, getStored, getTargets } from './gather.ts';
 import type { ManifestOptions } from './policy.ts';
-import { readManifests } from './read.ts';
-import { getCheckpoint, getStored } from './resume.ts';
-import { describeMissing, reviewTargets } from './rights.ts';
-import { findTargets, type Target } from './targets.ts';
-import { anchor, refusal, type Stop, type Work } from './work.ts';
-import { ChunkWriter, type Stored } from './writer.ts';
+import { readManifests } from './readManifests.ts';
+import type { Target } from './targets.ts';
 
 export async function reconcileManifests(ctx: ReconcileContext, options: ManifestOptions): Promise<Outcome> {
   const request = ctx.cache.get(ManifestCaptureRequest, ctx.key);
   if (request === undefined) return settled();
   const ended = await reconcileEnded(ctx, request, options);
   if (ended !== undefined) return ended;
-  const work: Work = { ctx, request, options, started: options.clock.elapsed() };
-  const before = await getCheckpoint(work);
-  if (isFailure(before)) return end(work, before);
-  if (before === undefined) return capture(work, undefined);
-  return proceed(work, before);
+  const capture: Capture = { ctx, request, options, started: options.clock.elapsed() };
+  const before = await getCheckpoint(capture);
+  if (isFailure(before)) return end(capture, before);
+  if (before === undefined) return captureTargets(capture, undefined);
+  return proceed(capture, before);
 }
 
 /** A checkpoint of this name exists: it belongs to another request, is finished, or is continued. */
-async function proceed(work: Work, before: ManifestCheckpoint): Promise<Outcome> {
-  const anchored = await anchor(work);
+async function proceed(capture: Capture, before: ManifestCheckpoint): Promise<Outcome> {
+  const anchored = await anchor(capture);
   if (anchored.kind === 'stop') return anchored.outcome;
-  if (anchored.kind === 'failure') return end(work, anchored);
-  const problem = checkpointProblem(before, work.request, anchored.owner);
-  if (problem !== undefined) return end(work, problem);
+  if (anchored.kind === 'failure') return end(capture, anchored);
+  const problem = checkpointProblem(before, capture.request, anchored.owner);
+  if (problem !== undefined) return end(capture, problem);
   const ended = computeCheckpointEnd(before);
-  if (ended === undefined) return capture(work, before);
-  if (!ended.ready) return end(work, failure(ended.reason, ended.message));
-  return finish(work, completionOf(work, before.metadata.name!, before.status?.totalObjects ?? 0));
+  if (ended === undefined) return captureTargets(capture, before);
+  if (!ended.ready) return end(capture, failure(ended.reason, ended.message));
+  return finish(capture, completionOf(capture, before.metadata.name!, before.status?.totalObjects ?? 0));
 }
 
-async function capture(work: Work, before: ManifestCheckpoint | undefined): Promise<Outcome> {
-  const targets = await getTargets(work);
-  if (isFailure(targets)) return fail(work, before, targets);
-  const captureId = computeCaptureId(work.request, targets, work.options.policy);
-  const stored = before === undefined ? undefined : await getStored(work, before, targets, captureId);
-  if (isFailure(stored)) return fail(work, before, stored);
-  const writer = new ChunkWriter(work, captureId, stored);
-  const done = await write(work, writer, targets.slice(stored?.from ?? 0));
-  if ('chunks' in done) return complete(work, done);
-  return done.kind === 'stop' ? done.outcome : fail(work, writer.checkpoint, done);
-}
-
-/** The targets, if the requester may read them. */
-async function getTargets({ request, options }: Work): Promise<readonly Target[] | Failure> {
-  const { policy, targets: client, seal } = options;
-  try {
-    const targets = await findTargets(request, client.discovery, policy);
-    if (isFailure(targets) || policy.authorization !== 'Webhook') return targets;
-    const author = await requestAuthor(seal, request);
-    if (author.kind !== 'author') return noAuthor(author, request);
-    const { subject } = author;
-    const missing = await reviewTargets(client, subject, targets);
-    return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(subject, missing));
-  } catch (error) {
-    return refusal(error, 'asking what may be captured');
-  }
+async function captureTargets(capture: Capture, before: ManifestCheckpoint | undefined): Promise<Outcome> {
+  const targets = await getTargets(capture);
+  if (isFailure(targets)) return fail(capture, before, targets);
+  const captureId = computeCaptureId(capture.request, targets, capture.options.policy);
+  const stored = before === undefined ? undefined : await getStored(capture, before, targets, captureId);
+  if (isFailure(stored)) return fail(capture, before, stored);
+  const writer = new ChunkWriter(capture, captureId, stored);
+  const done = await write(capture, writer, targets.slice(stored?.from ?? 0));
+  if ('chunks' in done) return complete(capture, done);
+  return done.kind === 'stop' ? done.outcome : fail(capture, writer.checkpoint, done);
 }
 
 /** Reads and writes in parallel. Memory holds at most one chunk, the chunks held back, and the pending reads. */
 async function write(
-  work: Work,
+  capture: Capture,
   writer: ChunkWriter,
   targets: readonly Target[],
 ): Promise<Stored | Failure | Stop> {
   const encoder = new ChunkEncoder();
-  for await (const read of readManifests(work, targets)) {
+  for await (const read of readManifests(capture, targets)) {
     if (read.kind === 'failure') return read;
     if (read.manifest === undefined) continue;
     const encoded = encoder.add(read.manifest);
@@ -108,58 +90,62 @@ const tooLarge = ({ object, why }: { readonly object: string; readonly why: stri
   failure(Reason.ObjectTooLarge, `${object} is too large for a checkpoint: ${why}`);
 
 /** All chunks are stored and verified: marks the checkpoint as ready, then the request. */
-async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Outcome> {
+async function complete(capture: Capture, { checkpoint, chunks }: Stored): Promise<Outcome> {
   const name = checkpoint.metadata.name!;
   const objects = chunks.reduce((sum, { objectsCount }) => sum + objectsCount, 0);
   const ready = completed(`${objects} objects in ${chunks.length} chunks`, {});
-  const problem = await patchCheckpoint(work, checkpoint, ready, chunks);
-  if (problem !== undefined) return end(work, problem);
-  work.options.metrics.captured(
+  const problem = await patchCheckpoint(capture, checkpoint, ready, chunks);
+  if (problem !== undefined) return end(capture, problem);
+  capture.options.metrics.captured(
     objects,
     chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   );
-  return finish(work, completionOf(work, name, objects));
+  return finish(capture, completionOf(capture, name, objects));
 }
 
 /** A capture may take longer than a TTL, so the time of its end is reported and counts. */
 const completionOf =
-  ({ request, options }: Work, name: string, objects: number) =>
+  ({ request, options }: Capture, name: string, objects: number) =>
   (at: Instant): Ending => {
     const ends = describeRetention(options.policy.retention, computeEnd(request, options.rules, at));
     return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
   };
 
 /** The capture failed: writes the failure to the checkpoint, if it exists, then to the request. */
-async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why: Failure): Promise<Outcome> {
-  if (checkpoint !== undefined) await patchCheckpoint(work, checkpoint, endedBy(why), []);
-  return end(work, why);
+async function fail(
+  capture: Capture,
+  checkpoint: ManifestCheckpoint | undefined,
+  why: Failure,
+): Promise<Outcome> {
+  if (checkpoint !== undefined) await patchCheckpoint(capture, checkpoint, endedBy(why), []);
+  return end(capture, why);
 }
 
 /** The reconcile argument with the current time, because a capture takes long. */
-function afterwards({ ctx, options, started }: Work): ReconcileContext {
+function afterwards({ ctx, options, started }: Capture): ReconcileContext {
   const took = Math.max(0, Math.floor(options.clock.elapsed() - started));
   return { ...ctx, now: plus(ctx.now, millis(took)) };
 }
 
-const end = (work: Work, why: Failure): Promise<Outcome> => finish(work, endedBy(why));
+const end = (capture: Capture, why: Failure): Promise<Outcome> => finish(capture, endedBy(why));
 
-function finish(work: Work, ending: Ending | ((at: Instant) => Ending)): Promise<Outcome> {
-  const { request, options, started } = work;
+function finish(capture: Capture, ending: Ending | ((at: Instant) => Ending)): Promise<Outcome> {
+  const { request, options, started } = capture;
   const { rules, guard, metrics, clock } = options;
   const onEnd = ({ reason }: Ending) => metrics.ended(reason, (clock.elapsed() - started) / 1000);
-  return finishRequest(afterwards(work), { rules, guard, onEnd }, request, ending);
+  return finishRequest(afterwards(capture), { rules, guard, onEnd }, request, ending);
 }
 
 /** The only write of the checkpoint's status. */
 async function patchCheckpoint(
-  work: Work,
+  capture: Capture,
   checkpoint: ManifestCheckpoint,
   ending: Ending,
   chunks: Stored['chunks'],
 ): Promise<Failure | undefined> {
-  const { ctx, options } = work;
+  const { ctx, options } = capture;
   const { name, uid } = checkpoint.metadata;
-  const status = buildCheckpointEnd(chunks, ending, afterwards(work).now);
+  const status = buildCheckpointEnd(chunks, ending, afterwards(capture).now);
   try {
     const patched = await patchStatus(ctx, ManifestCheckpoint, checkpoint, status);
     if (!('outcome' in patched)) return undefined;

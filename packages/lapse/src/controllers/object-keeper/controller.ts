@@ -36,8 +36,8 @@ const indexOf = ({ kind, namespace = '', name }: FollowObjectRef): string[] => [
 ];
 
 export function objectKeeperController(options: KeeperOptions): ControllerDefinition<ObjectKeeper> {
-  const { deletes, guard, definitions, follow = [] } = options;
-  requireAll('object-keeper', { deletes, guard, definitions });
+  const { deletes, guard, crds, follow = [] } = options;
+  requireAll('object-keeper', { deletes, guard, crds });
   return defineController<ObjectKeeper>({
     name: 'object-keeper',
     for: ObjectKeeper,

@@ -8,7 +8,7 @@ import { GuardedDeletes } from '#deletion/guardedDelete';
 import { deletionMetrics } from '#deletion/metrics';
 import type { Family } from '../family.ts';
 import { objectKeeperController } from './controller.ts';
-import { Definitions } from './definitions.ts';
+import { CrdReader } from './crdReader.ts';
 import { forecastKeepers } from './forecast.ts';
 
 const NAME = 'object-keeper';
@@ -42,7 +42,7 @@ export const objectKeeper: Family = {
     const controller = objectKeeperController({
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       guard,
-      definitions: new Definitions(),
+      crds: new CrdReader(),
       follow: Array.isArray(section.follow) ? section.follow.filter((name) => typeof name === 'string') : [],
       ...(namespace === undefined ? {} : { namespace }),
     });

@@ -15,9 +15,9 @@ import {
   nameOf,
   type Statement,
 } from '../forecaster.ts';
-import { computePlan, computeRule, type Followed } from './compute.ts';
 import { followedResources } from './controller.ts';
-import { computeOrder, definitionOf, type FollowRule, isDefined } from './lookup.ts';
+import { computeOrder, computePlan, computeRule, type Followed } from './decide.ts';
+import { crdNameOf, type FollowRule, mayHaveCrd } from './gather.ts';
 
 export const forecastKeepers: Forecaster = {
   followsOthers: true,
@@ -85,7 +85,7 @@ interface Lookup {
   readonly since: Instant;
 }
 
-/** Like lookup.ts, on a snapshot: an object that disappeared together with its kind may come back. */
+/** Like gather.ts, on a snapshot: an object that disappeared together with its kind may come back. */
 class Followeds {
   readonly #forecastContext: ForecastContext;
   readonly #resources: ReadonlySet<string>;
@@ -116,7 +116,7 @@ class Followeds {
     const isThere = (await this.#uidsOf(served)).has(ref.uid);
     const end = isThere ? endOf(ref.uid) : now;
     if (end === undefined) return { followed: { kind: 'exists' }, since: now };
-    if (await this.#isDefinedAnew(served, keeper)) {
+    if (await this.#isCrdRecreated(served, keeper)) {
       const message = `the CRD of ${ref.kind} was recreated after this keeper was created; delete the keeper if ${ref.name} is gone`;
       return unclear(KeeperReason.KindRecreated, message);
     }
@@ -126,7 +126,7 @@ class Followeds {
 
   #uidsOf(kind: Kind): Promise<ReadonlySet<string>> {
     const { snapshot } = this.#forecastContext;
-    const id = definitionOf(kind);
+    const id = crdNameOf(kind);
     const known =
       this.#uids.get(id) ??
       snapshot
@@ -136,15 +136,15 @@ class Followeds {
     return known;
   }
 
-  async #isDefinedAnew(kind: Kind, keeper: ObjectKeeper): Promise<boolean> {
+  async #isCrdRecreated(kind: Kind, keeper: ObjectKeeper): Promise<boolean> {
     const { snapshot } = this.#forecastContext;
-    if (!isDefined(kind) || !isServed(snapshot, CustomResourceDefinition)) return false;
+    if (!mayHaveCrd(kind) || !isServed(snapshot, CustomResourceDefinition)) return false;
     const all = await snapshot.list({
       kind: metadataOf(CustomResourceDefinition) as Kind,
       projection: creationOnly,
     });
-    const definition = all.find(({ metadata }) => metadata.name === definitionOf(kind));
-    return definition !== undefined && computeOrder(definition, keeper) === 'after';
+    const crd = all.find(({ metadata }) => metadata.name === crdNameOf(kind));
+    return crd !== undefined && computeOrder(crd, keeper) === 'after';
   }
 }
 

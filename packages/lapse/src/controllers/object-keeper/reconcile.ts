@@ -10,10 +10,10 @@ import { ObjectKeeper } from '#api/objectKeeper';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
 import type { SkewGuard } from '#deletion/skewGuard';
-import { computePlan, computeRule, startsCounting } from './compute.ts';
-import { type LookupOptions, lookup } from './lookup.ts';
+import { computePlan, computeRule, startsCounting } from './decide.ts';
+import { type GatherOptions, getFollowed } from './gather.ts';
 
-export interface KeeperOptions extends LookupOptions {
+export interface KeeperOptions extends GatherOptions {
   readonly deletes: GuardedDeletes;
   readonly guard: Pick<SkewGuard, 'stamp'>;
   /** Resources of other kinds that keepers may follow; used for the RBAC rules. */
@@ -24,7 +24,7 @@ export async function reconcileKeeper(ctx: ReconcileContext, options: KeeperOpti
   const keeper = ctx.cache.get(ObjectKeeper, ctx.key);
   if (keeper === undefined || keeper.metadata.deletionTimestamp !== undefined) return settled();
   const rule = computeRule(keeper);
-  const found = rule.kind === 'follow' ? await lookup(ctx, rule, keeper, options) : undefined;
+  const found = rule.kind === 'follow' ? await getFollowed(ctx, rule, keeper, options) : undefined;
   if (found === undefined) ctx.dynamic.declare([]);
   const { followed, blind = false } = found ?? {};
   const stamp = startsCounting(rule, followed, keeper) ? await options.guard.stamp() : undefined;

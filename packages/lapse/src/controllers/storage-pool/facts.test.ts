@@ -6,7 +6,7 @@ import { factsChanged } from '@lapse/runtime/facts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
-import { computeActualEligibleNodes, isAgentReady } from './compute.ts';
+import { computeActualEligibleNodes, isAgentReady } from './decide.ts';
 import { agent, at, inputs, type LVGParts, lvg, type NodeParts, node, pool } from './pool.testkit.ts';
 import {
   lvgFacts,

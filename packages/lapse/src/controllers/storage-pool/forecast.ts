@@ -5,7 +5,7 @@ import { Node } from '@lapse/kube/api/kinds/builtin';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
 import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
-import { hasSystemNetworks, isNodeReadyOrWithinGrace } from './compute.ts';
+import { hasSystemNetworks, isNodeReadyOrWithinGrace } from './decide.ts';
 import { lvgProjection, nodeProjection } from './sources.ts';
 import { type LVGs, type Validation, validateRSPAndLVGs } from './validate.ts';
 

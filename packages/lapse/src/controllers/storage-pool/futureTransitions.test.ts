@@ -1,6 +1,6 @@
 import { millis } from '@lapse/base/instant';
 import { expect, test } from 'vitest';
-import { isNodeReadyOrWithinGrace } from './compute.ts';
+import { isNodeReadyOrWithinGrace } from './decide.ts';
 import { FutureTransitions } from './futureTransitions.ts';
 import { at, GRACE, type NodeParts, node } from './pool.testkit.ts';
 

@@ -4,7 +4,7 @@
 import type { Instant } from '@lapse/base/instant';
 import { MonotonicMoment, type Reading } from '@lapse/base/monotonicMoment';
 import type { Node } from '@lapse/kube/api/kinds/builtin';
-import { transitionOf } from './compute.ts';
+import { transitionOf } from './decide.ts';
 
 /** Entries of deleted nodes are removed when there are more entries than this. */
 const MOST = 10_000;

@@ -11,7 +11,7 @@ import type {
   ReplicatedStoragePool,
   ReplicatedStoragePoolStatus,
 } from '#api/replicatedStoragePool';
-import type { EligibilityInputs } from './compute.ts';
+import type { EligibilityInputs } from './decide.ts';
 import { ZONE_LABEL } from './nodeSelector.ts';
 import { podIndexes, poolIndexes } from './sources.ts';
 

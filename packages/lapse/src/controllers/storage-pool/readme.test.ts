@@ -12,7 +12,16 @@ import { NOT_READY_REASONS } from './validate.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const readme = read('README.md');
-const code = ['compute', 'futureTransitions', 'nodeSelector', 'reconcile', 'sources', 'status', 'validate']
+const code = [
+  'decide',
+  'futureTransitions',
+  'gather',
+  'nodeSelector',
+  'reconcile',
+  'sources',
+  'status',
+  'validate',
+]
   .map((name) => read(`${name}.ts`))
   .join('\n');
 

@@ -3,31 +3,21 @@
 
 import type { Clock } from '@lapse/base/clock';
 import { isDue, millis } from '@lapse/base/instant';
-import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import { again, type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
 import { type Patched, patchStatus } from '@lapse/runtime/patchStatus';
-import type { KindReader, ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/replicatedStoragePool';
 import type { SkewGuard } from '#deletion/skewGuard';
-import {
-  type ActualEligibleNodes,
-  computeActualEligibleNodes,
-  hasSystemNetworks,
-  isAgentReady,
-} from './compute.ts';
+import { type ActualEligibleNodes, computeActualEligibleNodes } from './decide.ts';
 import type { FutureTransitions } from './futureTransitions.ts';
-import { ANY_LABEL } from './nodeSelector.ts';
-import { AGENT_LABEL, NODES_BY_LABEL, PODS_BY_NODE } from './sources.ts';
+import { agentHint, getAgentReadiness, getLVGsByRSP, getSortedNodes } from './gather.ts';
 import {
   applyEligibleNodesAndIncrementRevisionIfChanged,
   applyLegacyFieldsCleared,
   applyReadyCondFalse,
   applyReadyCondTrue,
 } from './status.ts';
-import { type LVGs, type Problem, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
-
-type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
+import { type Problem, validateLimits, validateRSPAndLVGs } from './validate.ts';
 
 /** The API server's time. Checked before a node is removed because of time. */
 export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
@@ -43,7 +33,7 @@ export interface ReconcileOptions {
 
 export async function reconcile(ctx: ReconcileContext, options: ReconcileOptions): Promise<Outcome> {
   const { guard } = options;
-  const found = getRSP(ctx);
+  const found = ctx.cache.get(ReplicatedStoragePool, ctx.key);
   if (found === undefined) return settled();
   const migrated = await patchRSPStatus(ctx, found, applyLegacyFieldsCleared(statusOf(found)));
   if ('outcome' in migrated) return migrated.outcome;
@@ -67,15 +57,14 @@ export async function reconcile(ctx: ReconcileContext, options: ReconcileOptions
   const patched = await patchRSPStatus(
     ctx,
     rsp,
-    applyReadyCondTrue(listed, eligibleNodes.length, observed(ctx, rsp), agentHint(ctx, options)),
+    applyReadyCondTrue(
+      listed,
+      eligibleNodes.length,
+      observed(ctx, rsp),
+      agentHint(ctx, options.agentNamespace),
+    ),
   );
   return 'outcome' in patched ? patched.outcome : outcome;
-}
-
-/** Without any agent Pod the agents probably run in another namespace, and `agentReady` of every node is false. */
-function agentHint({ cache }: ReconcileContext, { agentNamespace }: ReconcileOptions): string {
-  for (const _ of cache.list(Pod)) return '';
-  return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
 }
 
 /** Reports the problem in the condition. The list is kept. */
@@ -109,53 +98,6 @@ const observed = ({ now }: ReconcileContext, { metadata }: ReplicatedStoragePool
   now,
   generation: metadata.generation ?? 0,
 });
-
-// Single reads and writes.
-
-const getRSP = ({ cache, key }: ReconcileContext): ReplicatedStoragePool | undefined =>
-  cache.get(ReplicatedStoragePool, key);
-
-/** The existing ones, by name. */
-function getLVGsByRSP({ cache }: ReconcileContext, { spec }: ReplicatedStoragePool): LVGs {
-  const lvgs = new Map<string, LVMVolumeGroup>();
-  for (const { name } of spec.lvmVolumeGroups) {
-    const lvg = cache.get(LVMVolumeGroup, { name });
-    if (lvg !== undefined) lvgs.set(name, lvg);
-  }
-  return lvgs;
-}
-
-/** The nodes that the pool selects, sorted by name. */
-function getSortedNodes(
-  { cache }: ReconcileContext,
-  { spec }: ReplicatedStoragePool,
-  selector: Selector,
-): Node[] {
-  const nodes: Node[] = [];
-  for (const node of candidates(cache, selector))
-    if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []))
-      nodes.push(node);
-  return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
-}
-
-/**
- * Nodes with one of the labels that the selector requires, or all nodes if no single label is required. The labels
- * have the same key, so no node is returned twice.
- */
-const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =>
-  requires.includes(ANY_LABEL)
-    ? cache.list(Node)
-    : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
-
-/** The agent of a node is ready if any of its Pods is. */
-function getAgentReadiness({ cache }: ReconcileContext, nodes: readonly Node[]): Map<string, boolean> {
-  const readiness = new Map<string, boolean>();
-  for (const { metadata } of nodes) {
-    const pods = cache.byIndex(Pod, PODS_BY_NODE, metadata.name!);
-    readiness.set(metadata.name!, pods.some(isAgentReady));
-  }
-  return readiness;
-}
 
 /** The status fields that this controller owns. Other writers own the rest. */
 export const OUR_FIELDS = [

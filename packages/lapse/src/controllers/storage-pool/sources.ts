@@ -10,7 +10,7 @@ import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
-import { isAgentReady, isLVGUnschedulable, UNSCHEDULABLE_ANNOTATIONS } from './compute.ts';
+import { isAgentReady, isLVGUnschedulable, UNSCHEDULABLE_ANNOTATIONS } from './decide.ts';
 import { ANY_LABEL, labelText, nodeSelectorOf } from './nodeSelector.ts';
 
 export const BY_ELIGIBLE_NODE = 'status.eligibleNodes[].nodeName';

@@ -15,7 +15,7 @@ import {
 import { signedRequest } from '#requests/author';
 import { isFailure } from '#requests/refusal';
 import { type Authors, reviewDetach } from './author.ts';
-import { computeClaimKey } from './compute.ts';
+import { computeClaimKey } from './decide.ts';
 
 const RESOURCES = [`${VolumeCaptureRequest.resource}.${VolumeCaptureRequest.group}`];
 

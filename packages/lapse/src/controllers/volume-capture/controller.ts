@@ -1,22 +1,25 @@
 // The declaration of volume-capture: requests, triggers and rights.
 
+import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController, type WatchDefinition } from '@lapse/runtime/definition';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { requireAll } from '#requests/direct';
 import { uidOfSnapshot } from '#requests/names';
-import { claimText } from './compute.ts';
-import { keysOf } from './keys.ts';
+import { claimText } from './decide.ts';
+import { TO_CHANGE_OWNERS } from './detachedVolume.ts';
 import { claimingPods, podIndexes } from './pods.ts';
 import type { CaptureOptions } from './policy.ts';
-import { TO_CHANGE_OWNERS } from './rebound.ts';
 import { reconcileCapture } from './reconcile.ts';
+
+const keysOf = (objects: readonly KubeObject[]): ObjectKey[] => objects.map(keyOf);
 
 const UID = 'uid';
 const CLAIM = 'claim';

@@ -23,9 +23,9 @@ import { directReader } from '#requests/direct';
 import type { Family } from '../family.ts';
 import { detachAuthor, detachRules } from './admission.ts';
 import { volumeCaptureController } from './controller.ts';
+import { detachedVolumeController } from './detachedVolume.ts';
 import { forecastCaptures } from './forecast.ts';
 import type { CapturePolicy } from './policy.ts';
-import { detachedVolumeController } from './rebound.ts';
 
 const NAME = 'volume-capture';
 

@@ -11,7 +11,7 @@ import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
 import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
-import { claimText, computeClaimKey, computeProgress } from './compute.ts';
+import { claimText, computeClaimKey, computeProgress } from './decide.ts';
 
 export const forecastCaptures: Forecaster = {
   async *forecast(forecastContext) {

@@ -4,7 +4,7 @@ import type { ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
-import { claimText } from './compute.ts';
+import { claimText } from './decide.ts';
 
 interface Volume {
   readonly name?: string;

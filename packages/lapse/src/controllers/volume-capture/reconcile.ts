@@ -7,10 +7,10 @@ import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { reconcileEnded } from '#requests/ended';
 import { endedBy, finishRequest } from '#requests/finish';
 import { failure, isFailure } from '#requests/refusal';
-import { claimText, computeClaimKey } from './compute.ts';
-import { reconcileDetach } from './detach.ts';
-import { reconcileSnapshot } from './snapshot.ts';
-import type { CaptureContext } from './work.ts';
+import type { CaptureContext } from './capture.ts';
+import { claimText, computeClaimKey } from './decide.ts';
+import { reconcileDetach } from './reconcileDetach.ts';
+import { reconcileSnapshot } from './reconcileSnapshot.ts';
 
 export async function reconcileCapture(ctx: ReconcileContext, options: CaptureContext): Promise<Outcome> {
   const request = ctx.cache.get(VolumeCaptureRequest, ctx.key);
@@ -28,6 +28,6 @@ export async function reconcileCapture(ctx: ReconcileContext, options: CaptureCo
   }
   const claim = computeClaimKey(request, policy.allowCrossNamespace);
   if (isFailure(claim)) return finishRequest(ctx, options, request, endedBy(claim));
-  const work = { ctx, request, claim, options };
-  return mode === 'Snapshot' ? reconcileSnapshot(work) : reconcileDetach(work);
+  const capture = { ctx, request, claim, options };
+  return mode === 'Snapshot' ? reconcileSnapshot(capture) : reconcileDetach(capture);
 }

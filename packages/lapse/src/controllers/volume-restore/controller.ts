@@ -13,8 +13,8 @@ import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { requireAll } from '#requests/direct';
 import type { RestoreOptions } from './policy.ts';
+import { reportIndexes, reportProjection } from './provisionerEvents.ts';
 import { reconcileRestore } from './reconcile.ts';
-import { reportIndexes, reportProjection } from './reports.ts';
 
 const UID = 'uid';
 const SOURCE = 'source';

@@ -10,7 +10,7 @@ import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { type ForecastContext, type Forecaster, nameOf, type Statement } from '../forecaster.ts';
 import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
-import { computeSource, computeTarget, computeTargetState, isUnserved } from './compute.ts';
+import { computeSource, computeTarget, computeTargetState, isUnserved } from './decide.ts';
 
 export const forecastRestores: Forecaster = {
   async *forecast(forecastContext) {

@@ -3,46 +3,30 @@
 
 import { assertNever } from '@lapse/base/assertNever';
 import { instant, minutes, plus, seconds } from '@lapse/base/instant';
-import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
-import {
-  PersistentVolume,
-  PersistentVolumeClaim,
-  VolumeSnapshotContent,
-} from '@lapse/kube/api/kinds/volumes';
+import type { Kind } from '@lapse/kube/api/kind';
+import { PersistentVolumeClaim, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
-import { cachedRead, liveRead, type Read } from '#requests/direct';
 import { reconcileEnded } from '#requests/ended';
 import { completed, type Ending, endedBy, finishRequest } from '#requests/finish';
 import { buildKeeper, ensureKeeper } from '#requests/keeper';
 import { keeperName } from '#requests/names';
-import { type Failure, failureOf, isFailure, snapshotFailureOf } from '#requests/refusal';
+import { type Failure, failureOf, isFailure } from '#requests/refusal';
 import {
-  computeContentState,
   computeReported,
   computeSource,
   computeTarget,
-  computeTargetState,
   computeUnservedAt,
-  computeVolumeState,
   ignoredFields,
   isUnserved,
-  type SourceRef,
-  type SourceState,
-} from './compute.ts';
+} from './decide.ts';
+import { getSourceState, getTarget, isRestored, type Restore } from './gather.ts';
 import type { RestoreOptions } from './policy.ts';
-import { reportsAbout } from './reports.ts';
-
-interface Work {
-  readonly ctx: ReconcileContext;
-  readonly request: VolumeRestoreRequest;
-  readonly options: RestoreOptions;
-  readonly target: ObjectKey;
-}
+import { reportsAbout } from './provisionerEvents.ts';
 
 const SAFETY = minutes(5);
 const BARRIER = seconds(1);
@@ -58,56 +42,37 @@ export async function reconcileRestore(ctx: ReconcileContext, options: RestoreOp
   const target = computeTarget(request, options.policy.allowCrossNamespace);
   if (isFailure(source)) return finish(ctx, options, request, endedBy(source));
   if (isFailure(target)) return finish(ctx, options, request, endedBy(target));
-  const work: Work = { ctx, request, options, target };
-  const state = await getSourceState(work, source);
+  const restore: Restore = { ctx, request, options, target };
+  const state = await getSourceState(restore, source);
   // A bound claim does not need its source any more.
-  if (isFailure(state)) return (await isRestored(work)) ? anchor(work) : end(work, state);
-  return state.kind === 'waiting' ? wait(work, 'source') : anchor(work);
+  if (isFailure(state)) return (await isRestored(restore)) ? anchor(restore) : end(restore, state);
+  return state.kind === 'waiting' ? wait(restore, 'source') : anchor(restore);
 }
 
-const isRestored = async ({ ctx, request, options, target }: Work): Promise<boolean> =>
-  computeTargetState(await options.direct.get(ctx, PersistentVolumeClaim, target), request).kind === 'bound';
-
-/** A cache may be stale, so no request fails because of cached state alone. */
-async function getSourceState({ ctx, options }: Work, source: SourceRef): Promise<SourceState> {
-  const look = async (read: Read): Promise<SourceState> => {
-    const { name } = source;
-    return source.kind === 'VolumeSnapshotContent'
-      ? computeContentState(await read(VolumeSnapshotContent, { name }), name)
-      : computeVolumeState(await read(PersistentVolume, { name }), name);
-  };
-  try {
-    const cached = await look(cachedRead(ctx));
-    return isFailure(cached) ? await look(liveRead(ctx, options.direct)) : cached;
-  } catch (error) {
-    return snapshotFailureOf(error, 'looking for the source');
-  }
-}
-
-async function anchor(work: Work): Promise<Outcome> {
-  const { ctx, request, options } = work;
+async function anchor(restore: Restore): Promise<Outcome> {
+  const { ctx, request, options } = restore;
   const wanted = buildKeeper(keeperName('pvc', request.metadata.uid!), request, { mode: 'FollowObject' });
   const found = await ensureKeeper(ctx, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
   switch (found.kind) {
     case 'failure':
-      return end(work, found);
+      return end(restore, found);
     case 'unknown':
       return waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
     case 'dry': {
-      const note = `would wait for claim ${work.target.name} (dry run)`;
+      const note = `would wait for claim ${restore.target.name} (dry run)`;
       ctx.event(request, { type: 'Normal', reason: 'WouldRestore', action: 'Restore', note });
       return settled();
     }
     case 'anchored':
-      return (await offerKeeper(work, found.owner)) ?? (await observe(work));
+      return (await offerKeeper(restore, found.owner)) ?? (await observe(restore));
     default:
       return assertNever(found);
   }
 }
 
 /** Writes the keeper of the claim into the request, for the provisioner. Returns undefined if that is not needed. */
-async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome | undefined> {
-  const { ctx, request, options } = work;
+async function offerKeeper(restore: Restore, owner: OwnerReference): Promise<Outcome | undefined> {
+  const { ctx, request, options } = restore;
   if (options.policy.ownership === 'None') return undefined;
   const { apiVersion, kind, name, uid } = owner;
   const text = [apiVersion, kind, name, uid].join('|');
@@ -118,39 +83,36 @@ async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome |
     // The change itself triggers the next reconcile.
     return 'outcome' in patched ? patched.outcome : settled();
   } catch (error) {
-    return end(work, failureOf(error, 'naming the keeper'));
+    return end(restore, failureOf(error, 'naming the keeper'));
   }
 }
 
 /** Checks the claim and the Events of the provisioner. */
-async function observe(work: Work): Promise<Outcome> {
-  const { ctx, request, options, target } = work;
+async function observe(restore: Restore): Promise<Outcome> {
+  const { ctx, request, options } = restore;
   const reported = computeReported(reportsAbout(ctx.cache, request), request, options.policy.reporters);
-  if (reported !== undefined) return end(work, reported);
-  const look = async (read: Read) => {
-    const claim = await read(PersistentVolumeClaim, target);
-    return { claim, state: computeTargetState(claim, request) };
-  };
+  if (reported !== undefined) return end(restore, reported);
   try {
-    const cached = await look(cachedRead(ctx));
-    const isLive = isFailure(cached.state) || !ctx.cache.isSynced(PersistentVolumeClaim);
-    const { claim, state } = isLive ? await look(liveRead(ctx, options.direct)) : cached;
+    const { claim, state } = await getTarget(restore);
     switch (state.kind) {
       case 'failure':
-        return await end(work, state);
+        return await end(restore, state);
       case 'waiting':
-        return wait(work, 'claim');
+        return wait(restore, 'claim');
       case 'bound':
-        return await complete(work, claim!);
+        return await complete(restore, claim!);
       default:
         return assertNever(state);
     }
   } catch (error) {
-    return end(work, failureOf(error, 'looking at the claim'));
+    return end(restore, failureOf(error, 'looking at the claim'));
   }
 }
 
-function complete({ ctx, request, options, target }: Work, claim: PersistentVolumeClaim): Promise<Outcome> {
+function complete(
+  { ctx, request, options, target }: Restore,
+  claim: PersistentVolumeClaim,
+): Promise<Outcome> {
   const name = `${target.namespace}/${target.name}`;
   const whose =
     options.policy.ownership === 'None'
@@ -162,7 +124,7 @@ function complete({ ctx, request, options, target }: Work, claim: PersistentVolu
 }
 
 /** Waits for the provisioner. After ten minutes, a message reports that no provisioner responds. */
-function wait({ ctx, request, target }: Work, what: string): Outcome {
+function wait({ ctx, request, target }: Restore, what: string): Outcome {
   const watched = [PersistentVolumeClaim, VolumeSnapshotContent].every((kind) =>
     ctx.cache.isSynced(kind as Kind),
   );
@@ -174,7 +136,7 @@ function wait({ ctx, request, target }: Work, what: string): Outcome {
   return waitUntil(look, what);
 }
 
-const end = ({ ctx, request, options }: Work, why: Failure): Promise<Outcome> =>
+const end = ({ ctx, request, options }: Restore, why: Failure): Promise<Outcome> =>
   finish(ctx, options, request, endedBy(why));
 
 function finish(

@@ -5,8 +5,8 @@ import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
 import { describe, expect, test } from 'vitest';
 import type { ObjectKeeper } from '#api/objectKeeper';
-import { computePlan, computeRule, type Followed, startsCounting } from './compute.ts';
-import { Definitions } from './definitions.ts';
+import { CrdReader } from './crdReader.ts';
+import { computePlan, computeRule, type Followed, startsCounting } from './decide.ts';
 
 const START = instant(Date.parse('2026-03-01T10:00:00Z'));
 const at = (millis: number): Instant => instant(START + millis);
@@ -190,10 +190,10 @@ test('concurrent callers share one CRD read that starts after their calls', asyn
         waiting.push((uid) => resolve({ kind: CustomResourceDefinition.kind, metadata: { name: 'x', uid } }));
       }),
   } as unknown as Client;
-  const definitions = new Definitions();
-  const uidOf = async (reading: ReturnType<Definitions['get']>) => (await reading)?.metadata.uid;
-  const first = uidOf(definitions.get(client, 'x'));
-  const later = Array.from({ length: 100 }, () => uidOf(definitions.get(client, 'x')));
+  const crds = new CrdReader();
+  const uidOf = async (reading: ReturnType<CrdReader['get']>) => (await reading)?.metadata.uid;
+  const first = uidOf(crds.get(client, 'x'));
+  const later = Array.from({ length: 100 }, () => uidOf(crds.get(client, 'x')));
   expect(waiting).toHaveLength(1);
   waiting[0]!('old');
   expect(await first).toBe('old');

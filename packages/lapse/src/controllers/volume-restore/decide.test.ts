@@ -17,7 +17,7 @@ import {
   computeVolumeState,
   isUnserved,
   type Report,
-} from './compute.ts';
+} from './decide.ts';
 
 const request = (spec: VolumeRestoreRequest['spec'] = {}): VolumeRestoreRequest => ({
   apiVersion: 'storage.deckhouse.io/v1alpha1',

@@ -17,7 +17,7 @@ import {
   chunkProblem,
   computeCaptureId,
   computeCheckpointEnd,
-} from './compute.ts';
+} from './decide.ts';
 import { inOrder } from './inOrder.ts';
 import { request } from './manifest.testkit.ts';
 

@@ -12,7 +12,7 @@ import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { controllerOf } from '#requests/keeper';
 import { isDetachKeeper } from '#requests/names';
 import { type Failure, failure } from '#requests/refusal';
-import { claimText, isClaimedBy } from './compute.ts';
+import { claimText, isClaimedBy } from './decide.ts';
 
 /** The volume recorded before its claim was deleted. Invalid names are ignored: the controller did not write them. */
 export const rememberedVolume = (request: VolumeCaptureRequest): string | undefined => {

@@ -5,7 +5,7 @@ import { KubeEvent } from '@lapse/runtime/events/build';
 import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { Projection } from '@lapse/runtime/source';
 import type { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
-import type { Report } from './compute.ts';
+import type { Report } from './decide.ts';
 
 export const REGARDING = 'regarding';
 

@@ -7,7 +7,7 @@ import { type ControllerDefinition, defineController } from '@lapse/runtime/defi
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { computeRebound, detachKeeper } from './computeDetach.ts';
+import { computeRebound, detachKeeper } from './decideDetach.ts';
 
 /**
  * OwnerReferencesPermissionEnforcement requires it where owner references change. This controller deletes no

@@ -11,7 +11,7 @@ import {
   isLVGReady,
   isLVGUnschedulable,
   isNodeReadyOrWithinGrace,
-} from './compute.ts';
+} from './decide.ts';
 import { AGENTS, agent, at, GRACE, inputs, lvg, lvgMap, node, pool } from './pool.testkit.ts';
 
 const M = 60_000;

@@ -11,7 +11,7 @@ import { ANNOTATION_DETACH_PV_NAME } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { outcomeOf } from '#deletion/deletion';
 import type { Decision } from '#deletion/guardedDelete';
-import { cachedRead, liveRead, type Read } from '#requests/direct';
+import { cachedRead, liveRead } from '#requests/direct';
 import { describeRetention } from '#requests/endings';
 import { completed, endedBy, finishRequest } from '#requests/finish';
 import { buildKeeper, ensureKeeper } from '#requests/keeper';
@@ -19,63 +19,53 @@ import { keeperName } from '#requests/names';
 import { type Failure, failureOf, isFailure } from '#requests/refusal';
 import { computeEnd } from '#requests/ttl';
 import { reviewAuthor } from './author.ts';
-import { claimText } from './compute.ts';
-import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
-import { getUsers } from './pods.ts';
-import { readVolume, recordStep, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+import { type Capture, recordStep, waitForEvent, waitForKeeper, wouldCapture } from './capture.ts';
+import { claimText } from './decide.ts';
+import { computeMark } from './decideDetach.ts';
+import { getDetachStep } from './gather.ts';
 
-export async function reconcileDetach(work: Work): Promise<Outcome> {
-  const { ctx, options } = work;
-  const cached = await getStep(work, cachedRead(ctx));
+export async function reconcileDetach(capture: Capture): Promise<Outcome> {
+  const { ctx, options } = capture;
+  const cached = await getDetachStep(capture, cachedRead(ctx));
   if (cached.kind === 'waiting') return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
   // The following steps delete, mark or finish something. The cache may be stale, so they read from the API server.
-  const step = await getStep(work, liveRead(ctx, options.direct));
-  if (step.kind === 'failure') return end(work, step);
+  const step = await getDetachStep(capture, liveRead(ctx, options.direct));
+  if (step.kind === 'failure') return end(capture, step);
   if (step.kind === 'waiting') return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
-  const refusal = await reviewAuthor(options.authors, work.request, work.claim);
-  if (refusal !== undefined) return end(work, refusal);
+  const refusal = await reviewAuthor(options.authors, capture.request, capture.claim);
+  if (refusal !== undefined) return end(capture, refusal);
   switch (step.kind) {
     case 'release':
-      return release(work, step.claim, step.volume);
+      return release(capture, step.claim, step.volume);
     case 'released':
-      return anchored(work, (owner) =>
-        mark(work, { volume: step.volume, owner }, () => complete(work, step.volume)),
+      return anchored(capture, (owner) =>
+        mark(capture, { volume: step.volume, owner }, () => complete(capture, step.volume)),
       );
     default:
       return assertNever(step);
   }
 }
 
-async function getStep({ ctx, request, claim: key }: Work, read: Read): Promise<DetachStep> {
-  try {
-    const claim = await read(PersistentVolumeClaim, key);
-    const memory = rememberedVolume(request);
-    const volumeName = memory ?? (claim?.spec?.volumeName || undefined);
-    const volume = volumeName === undefined ? undefined : await readVolume(read, volumeName);
-    const keeper = keeperName('pv', request.metadata.uid!);
-    const users = await getUsers(ctx, key);
-    return computeDetach({ key, claim, volumeName, volume, users, remembered: memory !== undefined, keeper });
-  } catch (error) {
-    return failureOf(error, 'looking for the volume');
-  }
-}
-
-async function release(work: Work, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<Outcome> {
+async function release(
+  capture: Capture,
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume,
+): Promise<Outcome> {
   try {
     // After the claim is deleted, only this record refers to the volume.
-    const remembered = await recordStep(work, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
+    const remembered = await recordStep(capture, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
     if ('outcome' in remembered) return remembered.outcome;
-    const next = { ...work, request: remembered.object };
+    const next = { ...capture, request: remembered.object };
     return await anchored(next, (owner) =>
       mark(next, { volume, owner, dryRun: true }, () => deleteClaim(next, claim, volume)),
     );
   } catch (error) {
-    return end(work, failureOf(error, `releasing PersistentVolume ${volume.metadata.name}`));
+    return end(capture, failureOf(error, `releasing PersistentVolume ${volume.metadata.name}`));
   }
 }
 
 async function deleteClaim(
-  { ctx, options }: Work,
+  { ctx, options }: Capture,
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
 ): Promise<Outcome> {
@@ -90,18 +80,21 @@ async function deleteClaim(
   return outcomeOf(deletion, () => again('the claim changed'));
 }
 
-async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Outcome>): Promise<Outcome> {
-  const { ctx, request, options } = work;
+async function anchored(
+  capture: Capture,
+  then: (owner: OwnerReference) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { ctx, request, options } = capture;
   const name = keeperName('pv', request.metadata.uid!);
   const wanted = buildKeeper(name, request, options.policy.detachRetention);
   const anchor = await ensureKeeper(ctx, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
   switch (anchor.kind) {
     case 'failure':
-      return end(work, anchor);
+      return end(capture, anchor);
     case 'unknown':
       return waitForKeeper(ctx);
     case 'dry':
-      return wouldCapture(work);
+      return wouldCapture(capture);
     case 'anchored':
       return then(anchor.owner);
     default:
@@ -117,29 +110,29 @@ interface Mark {
 }
 
 async function mark(
-  work: Work,
+  capture: Capture,
   { volume, owner, dryRun }: Mark,
   then: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { ctx, options } = work;
+  const { ctx, options } = capture;
   const doing = `marking PersistentVolume ${volume.metadata.name}`;
   const patch = computeMark(volume, owner, options.policy.clearClaimRef);
-  if (isFailure(patch)) return end(work, patch);
+  if (isFailure(patch)) return end(capture, patch);
   try {
     const marked = await patchObject(ctx, PersistentVolume, volume, {
       patch,
       ...(dryRun === undefined ? {} : { dryRun }),
     });
-    if (marked.kind === 'refused') return await end(work, failureOf(marked.error, doing));
+    if (marked.kind === 'refused') return await end(capture, failureOf(marked.error, doing));
     if ('outcome' in marked) return again('the volume changed');
   } catch (error) {
-    return end(work, failureOf(error, doing));
+    return end(capture, failureOf(error, doing));
   }
   return then();
 }
 
-function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
-  const { ctx, request, claim, options } = work;
+function complete(capture: Capture, volume: PersistentVolume): Promise<Outcome> {
+  const { ctx, request, claim, options } = capture;
   const { name, uid } = volume.metadata;
   const { policy, rules } = options;
   const dataRef = { kind: PersistentVolume.kind, name: name!, uid: uid! };
@@ -150,5 +143,5 @@ function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
   });
 }
 
-const end = ({ ctx, request, options }: Work, why: Failure): Promise<Outcome> =>
+const end = ({ ctx, request, options }: Capture, why: Failure): Promise<Outcome> =>
   finishRequest(ctx, options, request, endedBy(why));

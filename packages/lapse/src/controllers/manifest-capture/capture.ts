@@ -12,7 +12,7 @@ import { keeperName } from '#requests/names';
 import { type Failure, failureOf } from '#requests/refusal';
 import type { ManifestOptions } from './policy.ts';
 
-export interface Work {
+export interface Capture {
   readonly ctx: ReconcileContext;
   readonly request: ManifestCaptureRequest;
   readonly options: ManifestOptions;
@@ -34,7 +34,7 @@ export async function anchor({
   ctx,
   request,
   options,
-}: Work): Promise<{ readonly kind: 'anchored'; readonly owner: OwnerReference } | Failure | Stop> {
+}: Capture): Promise<{ readonly kind: 'anchored'; readonly owner: OwnerReference } | Failure | Stop> {
   const wanted = buildKeeper(keeperName('mcr', request.metadata.uid!), request, options.policy.retention);
   const found = await ensureKeeper(ctx, { direct: options.direct, of: options.rules.kind }, wanted);
   switch (found.kind) {

@@ -1,17 +1,15 @@
 // Determines the state of the object that a keeper follows. A watch shows that it exists. Only a live read shows that it
 // is gone, and only if its CRD did not change: an object that disappeared together with its kind may come back.
 
-import { parseTime } from '@lapse/base/instant';
 import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '@lapse/kube/api/kind';
 import type { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
-import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
-import type { Followed, Rule } from './compute.ts';
-import type { Definitions } from './definitions.ts';
+import type { CrdReader } from './crdReader.ts';
+import { computeOrder, type Followed, type Rule } from './decide.ts';
 
 export type FollowRule = Extract<Rule, { kind: 'follow' }>;
 
@@ -24,17 +22,17 @@ export interface Found {
 const unclear = (reason: KeeperReason, message: string): Followed => ({ kind: 'unclear', reason, message });
 const EXISTS: Followed = { kind: 'exists' };
 
-export interface LookupOptions {
-  readonly definitions: Definitions;
+export interface GatherOptions {
+  readonly crds: CrdReader;
   /** Set: only this namespace is watched. */
   readonly namespace?: string;
 }
 
-export async function lookup(
+export async function getFollowed(
   ctx: ReconcileContext,
   rule: FollowRule,
   keeper: ObjectKeeper,
-  options: LookupOptions,
+  options: GatherOptions,
 ): Promise<Found> {
   const { ref } = rule;
   const served = await findKind(ctx, rule);
@@ -56,10 +54,10 @@ export async function lookup(
   const blind = view === undefined || view.status.problem !== undefined;
   const question: Question = { ctx, kind, key, rule, keeper };
   const seen = view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid;
-  const followed = seen ? EXISTS : await confirm(question, options.definitions);
+  const followed = seen ? EXISTS : await confirm(question, options.crds);
   // Only used to recognize a new CRD later; without it the creation times are compared.
-  if (followed.kind === 'exists' && isDefined(kind))
-    await options.definitions.note(ctx.client, definitionOf(kind)).catch(() => {});
+  if (followed.kind === 'exists' && mayHaveCrd(kind))
+    await options.crds.note(ctx.client, crdNameOf(kind)).catch(() => {});
   return { followed, blind };
 }
 
@@ -74,15 +72,15 @@ async function findKind(
 }
 
 /** Whether the kind may have a CRD: groups without a dot are built in. */
-export const isDefined = ({ group }: Kind): boolean => group.includes('.');
-export const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
+export const mayHaveCrd = ({ group }: Kind): boolean => group.includes('.');
+export const crdNameOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
 
 /** One watch per kind, regardless of the number of keepers. */
 function watch(
   ctx: ReconcileContext,
   kind: Kind<PartialObject>,
   key: ObjectKey,
-  { namespace }: LookupOptions,
+  { namespace }: GatherOptions,
 ): DynamicView | undefined {
   const outside = namespace !== undefined && key.namespace !== namespace;
   const source = { kind, ...(namespace === undefined ? {} : { namespace }) };
@@ -97,12 +95,12 @@ interface Question {
   readonly keeper: ObjectKeeper;
 }
 
-async function confirm(question: Question, definitions: Definitions): Promise<Followed> {
+async function confirm(question: Question, crds: CrdReader): Promise<Followed> {
   const { rule } = question;
   try {
     const live = await getLive(question);
     if (live !== undefined) return isFollowed(live, rule);
-    return await confirmGone(question, definitions);
+    return await confirmGone(question, crds);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
     // A 404 that does not name the object: the kind is no longer served, at least in this version. That answer also
@@ -122,43 +120,28 @@ const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
     : { kind: 'lost', why: `another ${ref.kind} has the name ${ref.name} (uid ${live.metadata.uid})` };
 
 /** The API server reports that the object does not exist. This counts unless the CRD was deleted or recreated. */
-async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
+async function confirmGone(question: Question, crds: CrdReader): Promise<Followed> {
   const { ctx, kind, rule, keeper } = question;
   const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
-  if (!isDefined(kind)) return gone;
-  const definition = await definitions.get(ctx.client, definitionOf(kind));
-  if (definition === undefined) {
+  if (!mayHaveCrd(kind)) return gone;
+  const crd = await crds.get(ctx.client, crdNameOf(kind));
+  if (crd === undefined) {
     // The kind is built in or aggregated, or its CRD was just deleted. In the last case this read fails.
     const live = await getLive(question);
     return live === undefined ? gone : isFollowed(live, rule);
   }
-  if (definition.metadata.deletionTimestamp !== undefined)
-    return unclear(KeeperReason.KindNotServed, `the definition of ${kind.kind} is being deleted`);
-  if (isYounger(definition, keeper, definitions))
+  if (crd.metadata.deletionTimestamp !== undefined)
+    return unclear(KeeperReason.KindNotServed, `the CRD of ${kind.kind} is being deleted`);
+  if (isYounger(crd, keeper, crds))
     return unclear(
       KeeperReason.KindRecreated,
-      `the CRD of ${kind.kind} was recreated at ${definition.metadata.creationTimestamp}, after this keeper was created; delete the keeper if the object is gone`,
+      `the CRD of ${kind.kind} was recreated at ${crd.metadata.creationTimestamp}, after this keeper was created; delete the keeper if the object is gone`,
     );
   return gone;
 }
 
 /** Timestamps have whole seconds: within the same second, the uids that this process saw decide. */
-function isYounger(
-  definition: CustomResourceDefinition,
-  keeper: ObjectKeeper,
-  definitions: Definitions,
-): boolean {
-  const order = computeOrder(definition, keeper);
-  return order === 'after' || (order === 'same second' && definitions.isAnother(definition));
-}
-
-/** Whether a CRD was created before or after a keeper. */
-export function computeOrder(
-  definition: KubeObject,
-  keeper: ObjectKeeper,
-): 'before' | 'same second' | 'after' {
-  const defined = parseTime(definition.metadata.creationTimestamp ?? '');
-  const kept = parseTime(keeper.metadata.creationTimestamp ?? '');
-  if (defined > kept) return 'after';
-  return defined === kept ? 'same second' : 'before';
+function isYounger(crd: CustomResourceDefinition, keeper: ObjectKeeper, crds: CrdReader): boolean {
+  const order = computeOrder(crd, keeper);
+  return order === 'after' || (order === 'same second' && crds.isAnother(crd));
 }

@@ -6,7 +6,7 @@ import type { Client } from '@lapse/kube/client/client';
 
 type Reading = Promise<CustomResourceDefinition | undefined>;
 
-export class Definitions {
+export class CrdReader {
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
   /** By name, the uid of the CRD when an object of its kind was first seen. */
@@ -31,14 +31,14 @@ export class Definitions {
   /** An object of this kind exists: remembers the uid of its CRD, once. */
   async note(client: Client, name: string): Promise<void> {
     if (this.#first.has(name)) return;
-    const definition = await this.get(client, name);
-    if (!this.#first.has(name)) this.#first.set(name, definition?.metadata.uid);
+    const crd = await this.get(client, name);
+    if (!this.#first.has(name)) this.#first.set(name, crd?.metadata.uid);
   }
 
   /** Whether this process saw a different CRD of this name before. */
-  isAnother(definition: CustomResourceDefinition): boolean {
-    const first = this.#first.get(definition.metadata.name ?? '');
-    return first !== undefined && first !== definition.metadata.uid;
+  isAnother(crd: CustomResourceDefinition): boolean {
+    const first = this.#first.get(crd.metadata.name ?? '');
+    return first !== undefined && first !== crd.metadata.uid;
   }
 
   #start(client: Client, name: string): Reading {

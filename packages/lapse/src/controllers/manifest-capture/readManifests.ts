@@ -5,10 +5,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { Reason } from '#api/storage/conditions';
 import { describeIdentity } from '#checkpoint/identity';
 import { type Failure, failure } from '#requests/refusal';
+import { type Capture, refusal } from './capture.ts';
 import { inOrder } from './inOrder.ts';
 import { computeManifest } from './profile.ts';
 import type { Target } from './targets.ts';
-import { refusal, type Work } from './work.ts';
 
 /** Half of the client's parallel requests, so that other controllers are not blocked. */
 const READS = 16;
@@ -22,13 +22,13 @@ export interface Read {
 
 /** Throws errors that are not responses of the API server. */
 export async function* readManifests(
-  work: Work,
+  capture: Capture,
   targets: readonly Target[],
 ): AsyncGenerator<Read | Failure, void> {
-  yield* inOrder(targets, READS, (target) => getTarget(work, target));
+  yield* inOrder(targets, READS, (target) => getTarget(capture, target));
 }
 
-async function getTarget({ ctx, options }: Work, target: Target): Promise<Read | Failure> {
+async function getTarget({ ctx, options }: Capture, target: Target): Promise<Read | Failure> {
   const what = describeIdentity(target);
   try {
     const found = await options.targets.get(target.served, target.key, { signal: ctx.signal });

@@ -2,13 +2,10 @@
 
 import { minutes, plus, seconds } from '@lapse/base/instant';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
-import { PersistentVolume } from '@lapse/kube/api/kinds/volumes';
-import { checkPathSegment } from '@lapse/kube/api/names';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { type Patched, patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import type { Read } from '#requests/direct';
 import type { CaptureOptions } from './policy.ts';
 
 /** The options, and the in-memory state of the process. */
@@ -17,7 +14,7 @@ export interface CaptureContext extends CaptureOptions {
   readonly unanswered: Map<string, string>;
 }
 
-export interface Work {
+export interface Capture {
   readonly ctx: ReconcileContext;
   readonly request: VolumeCaptureRequest;
   /** The claim that is captured. */
@@ -27,7 +24,7 @@ export interface Work {
 
 /** Writes an annotation into the request before the step that it records. */
 export function recordStep(
-  { ctx, request }: Work,
+  { ctx, request }: Capture,
   annotation: string,
   value: string,
 ): Promise<Patched<VolumeCaptureRequest>> {
@@ -35,10 +32,6 @@ export function recordStep(
   const patch = isRecorded ? undefined : { metadata: { annotations: { [annotation]: value } } };
   return patchObject(ctx, VolumeCaptureRequest, request, { patch });
 }
-
-/** The volume name in a claim is not validated by the API server. An invalid name refers to no volume. */
-export const readVolume = async (read: Read, name: string): Promise<PersistentVolume | undefined> =>
-  checkPathSegment(name).length > 0 ? undefined : read(PersistentVolume, { name });
 
 // Events trigger the request. This interval covers missed events.
 const SAFETY = minutes(5);
@@ -55,7 +48,7 @@ export const waitForKeeper = (ctx: ReconcileContext): Outcome =>
   waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
 
 /** A dry run ends here: without a keeper there is no owner. The request stays pending. */
-export function wouldCapture({ ctx, request, claim }: Work): Outcome {
+export function wouldCapture({ ctx, request, claim }: Capture): Outcome {
   const note = `would capture claim ${claim.namespace}/${claim.name} (dry run)`;
   ctx.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
   return settled();

@@ -19,14 +19,14 @@ import {
   computeProgress,
   computeVolumeName,
   contentProblem,
-} from './compute.ts';
+} from './decide.ts';
 import {
   computeDetach,
   computeMark,
   computeRebound,
   type DetachView,
   rememberedVolume,
-} from './computeDetach.ts';
+} from './decideDetach.ts';
 
 const request = (spec: VolumeCaptureRequest['spec'] = {}): VolumeCaptureRequest => ({
   apiVersion: 'storage.deckhouse.io/v1alpha1',

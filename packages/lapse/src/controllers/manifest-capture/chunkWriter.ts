@@ -9,8 +9,8 @@ import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentCh
 import { Reason } from '#api/storage/conditions';
 import type { EncodedChunk } from '#checkpoint/encode';
 import { type Failure, failure } from '#requests/refusal';
-import { buildCheckpoint, buildChunk, checkpointProblem, chunkInfo, chunkProblem } from './compute.ts';
-import { anchor, refusal, type Stop, type Work } from './work.ts';
+import { anchor, type Capture, refusal, type Stop } from './capture.ts';
+import { buildCheckpoint, buildChunk, checkpointProblem, chunkInfo, chunkProblem } from './decide.ts';
 
 /** Number of chunks, up to 1 MiB each. */
 const HELD = 8;
@@ -24,15 +24,15 @@ export interface Stored {
 }
 
 export class ChunkWriter {
-  readonly #work: Work;
+  readonly #capture: Capture;
   readonly #captureId: string;
   readonly #held: EncodedChunk[] = [];
   readonly #chunks: ChunkInfo[] = [];
   #checkpoint: ManifestCheckpoint | undefined;
 
   /** `before`: what an earlier attempt stored. */
-  constructor(work: Work, captureId: string, before?: Stored) {
-    this.#work = work;
+  constructor(capture: Capture, captureId: string, before?: Stored) {
+    this.#capture = capture;
     this.#captureId = captureId;
     this.#checkpoint = before?.checkpoint;
     this.#chunks.push(...(before?.chunks ?? []));
@@ -72,8 +72,8 @@ export class ChunkWriter {
 
   async #ensureCheckpoint(): Promise<Failure | Stop | undefined> {
     if (this.#checkpoint !== undefined) return undefined;
-    const { ctx, request, options } = this.#work;
-    const anchored = await anchor(this.#work);
+    const { ctx, request, options } = this.#capture;
+    const anchored = await anchor(this.#capture);
     if (anchored.kind !== 'anchored') return anchored;
     const wanted = buildCheckpoint(request, anchored.owner, this.#captureId);
     const name = wanted.metadata.name!;
@@ -99,7 +99,7 @@ export class ChunkWriter {
 
   /** One create. The stored chunk is compared with what was sent. An existing identical chunk is a success. */
   async #createChunk(index: number, chunk: EncodedChunk): Promise<Failure | undefined> {
-    const { ctx, options } = this.#work;
+    const { ctx, options } = this.#capture;
     const checkpoint = this.#checkpoint!;
     const wanted = buildChunk(checkpoint, index, chunk);
     const name = wanted.metadata.name!;

@@ -1,27 +1,46 @@
-// Finds what an earlier attempt stored, and whether this one can continue from there. Stored objects are not read
-// again: a checkpoint has each object as it was at one time, not all of them at the same time.
+// Reads what a capture needs: the checkpoint and chunks of an earlier attempt, and the targets. Stored objects are not
+// read again: a checkpoint has each object as it was at one time, not all of them at the same time.
 
 import { type ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
 import { ANNOTATION_CAPTURE_ID } from '#api/stateSnapshotter/conditions';
+import { Reason } from '#api/storage/conditions';
 import { decodeChunk } from '#checkpoint/decode';
 import { checkpointName, chunkName } from '#checkpoint/names';
-import { type Failure, isFailure } from '#requests/refusal';
-import { advance, chunkInfo, interrupted, strangerProblem } from './compute.ts';
-import type { Target } from './targets.ts';
-import { refusal, type Work } from './work.ts';
-import type { Stored } from './writer.ts';
+import { noAuthor, requestAuthor } from '#requests/author';
+import { type Failure, failure, isFailure } from '#requests/refusal';
+import { type Capture, refusal } from './capture.ts';
+import type { Stored } from './chunkWriter.ts';
+import { advance, chunkInfo, interrupted, strangerProblem } from './decide.ts';
+import { describeMissing, reviewTargets } from './rights.ts';
+import { findTargets, type Target } from './targets.ts';
 
 export async function getCheckpoint({
   ctx,
   request,
   options,
-}: Work): Promise<ManifestCheckpoint | Failure | undefined> {
+}: Capture): Promise<ManifestCheckpoint | Failure | undefined> {
   const name = checkpointName(request.metadata.uid!);
   try {
     return await options.direct.get(ctx, ManifestCheckpoint, { name });
   } catch (error) {
     return refusal(error, `reading ManifestCheckpoint ${name}`);
+  }
+}
+
+/** The targets, if the requester may read them. */
+export async function getTargets({ request, options }: Capture): Promise<readonly Target[] | Failure> {
+  const { policy, targets: client, seal } = options;
+  try {
+    const targets = await findTargets(request, client.discovery, policy);
+    if (isFailure(targets) || policy.authorization !== 'Webhook') return targets;
+    const author = await requestAuthor(seal, request);
+    if (author.kind !== 'author') return noAuthor(author, request);
+    const { subject } = author;
+    const missing = await reviewTargets(client, subject, targets);
+    return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(subject, missing));
+  } catch (error) {
+    return refusal(error, 'asking what may be captured');
   }
 }
 
@@ -32,7 +51,7 @@ export interface Resumption extends Stored {
 
 /** Reads and verifies chunk by chunk until one does not exist. */
 export async function getStored(
-  work: Work,
+  capture: Capture,
   checkpoint: ManifestCheckpoint,
   targets: readonly Target[],
   captureId: string,
@@ -44,7 +63,7 @@ export async function getStored(
   const chunks: ChunkInfo[] = [];
   let from = 0;
   for (;;) {
-    const chunk = await getChunk(work, chunkName(name, chunks.length));
+    const chunk = await getChunk(capture, chunkName(name, chunks.length));
     if (chunk === undefined) return { checkpoint, chunks, from };
     if (isFailure(chunk)) return chunk;
     const next = readStored(chunk, checkpoint, { index: chunks.length, targets, from });
@@ -83,7 +102,7 @@ function readStored(
 }
 
 async function getChunk(
-  { ctx, options }: Work,
+  { ctx, options }: Capture,
   name: string,
 ): Promise<ManifestCheckpointContentChunk | Failure | undefined> {
   try {

@@ -13,7 +13,7 @@ import {
   plus,
 } from '@lapse/base/instant';
 import { checkPathSegment } from '@lapse/kube/api/names';
-import { parseApiVersion } from '@lapse/kube/api/object';
+import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import type { FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { KeeperReason } from '#api/storage/conditions';
 import { HOLD } from '#deletion/skewGuard';
@@ -75,6 +75,14 @@ export type Followed =
   | { readonly kind: 'lost'; readonly why: string }
   /** The state cannot be determined: the keeper is kept. */
   | { readonly kind: 'unclear'; readonly reason: KeeperReason; readonly message: string };
+
+/** Whether a CRD was created before or after a keeper. */
+export function computeOrder(crd: KubeObject, keeper: ObjectKeeper): 'before' | 'same second' | 'after' {
+  const createdAt = parseTime(crd.metadata.creationTimestamp ?? '');
+  const kept = parseTime(keeper.metadata.creationTimestamp ?? '');
+  if (createdAt > kept) return 'after';
+  return createdAt === kept ? 'same second' : 'before';
+}
 
 export type Plan =
   | { readonly kind: 'keep'; readonly status: NonNullable<ObjectKeeper['status']>; readonly until?: Instant }
