@@ -2,7 +2,7 @@ import { minutes } from '@lapse/base/instant';
 import { finishedJob } from './kit.ts';
 import { scenario } from './scenario.ts';
 
-scenario('a TTL extended at the last moment spares the job', async ({ given, when, then }) => {
+scenario('keeps the Job when its TTL is extended at the last moment', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
   given.simulatedControllers('owner-gc');
   await given.object(finishedJob('report', { ttl: minutes(10) }));

@@ -3,19 +3,19 @@
 
 import type { WatchBreak } from '@lapse/simulation/streams';
 import { test } from 'vitest';
-import { play } from './stage.ts';
-import type { Scene } from './words.ts';
+import type { Scene } from './scene.ts';
+import { runScene } from './sceneRunner.ts';
 
-export function scenario(name: string, story: (scene: Scene) => Promise<void>): void {
-  test(name, () => play(story));
+export function scenario(name: string, body: (scene: Scene) => Promise<void>): void {
+  test(name, () => runScene(body));
 }
 
 /** One scenario per row, named by its key. */
 scenario.each = <Row>(
   rows: Readonly<Record<string, Row>>,
-  story: (scene: Scene, row: Row) => Promise<void>,
+  body: (scene: Scene, row: Row) => Promise<void>,
 ): void => {
-  for (const [name, row] of Object.entries(rows)) test(name, () => play((scene) => story(scene, row)));
+  for (const [name, row] of Object.entries(rows)) test(name, () => runScene((scene) => body(scene, row)));
 };
 
 /** The ways in which a watch can end, as rows. */

@@ -6,7 +6,7 @@ import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
 import { expect } from 'vitest';
 import { at } from './kit.ts';
 import { scenario, WATCH_ENDS } from './scenario.ts';
-import type { Scene } from './words.ts';
+import type { Scene } from './scene.ts';
 
 const RSP = 'rsp/pool';
 const STORAGE = 'storage.deckhouse.io/v1alpha1';

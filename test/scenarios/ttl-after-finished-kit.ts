@@ -7,7 +7,7 @@ import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { expect } from 'vitest';
 import { at, finishedJob } from './kit.ts';
-import type { Scene } from './words.ts';
+import type { Scene } from './scene.ts';
 
 export const POD_TTL = 'lapse.dev/ttl-seconds-after-finished';
 

@@ -5,8 +5,8 @@ import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import { expect } from 'vitest';
 import { at } from './kit.ts';
 import { scenario } from './scenario.ts';
+import type { Scene } from './scene.ts';
 import { container, PODS, type PodParts, pod, POD_TTL as TTL } from './ttl-after-finished-kit.ts';
-import type { Scene } from './words.ts';
 
 const DONE = { phase: 'Succeeded', containerStatuses: [container('main', seconds(0))] };
 

@@ -6,8 +6,8 @@ import type { Verb } from '@lapse/simulation/requestInfo';
 import { describe, expect } from 'vitest';
 import { at } from './kit.ts';
 import { scenario, WATCH_ENDS } from './scenario.ts';
+import type { Scene } from './scene.ts';
 import { askedOf, countOf, type Ending, expectCounted, JOBS, PODS } from './ttl-after-finished-kit.ts';
-import type { Scene } from './words.ts';
 
 const FOREVER = { times: Number.POSITIVE_INFINITY };
 

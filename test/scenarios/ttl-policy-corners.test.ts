@@ -4,7 +4,7 @@
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
 import { clusterTtlPolicy, namespace, run, ttlPolicy } from './pipelineRuns.ts';
-import { deletes, start, statusOf } from './policyStories.ts';
+import { deletes, start, statusOf } from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
 
 const HELD = { finalizers: ['example.com/hold'] };

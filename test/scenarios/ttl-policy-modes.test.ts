@@ -4,7 +4,7 @@ import { hours, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
 import { finishedJob } from './kit.ts';
 import { run, ttlPolicy } from './pipelineRuns.ts';
-import { start, statusOf } from './policyStories.ts';
+import { start, statusOf } from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
 import { pod } from './ttl-after-finished-kit.ts';
 

@@ -3,9 +3,9 @@
 import { minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
 import { clusterTtlPolicy, run, ttlPolicy } from './pipelineRuns.ts';
-import { deletes, readyOf, start, statusOf } from './policyStories.ts';
+import { deletes, readyOf, start, statusOf } from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
-import type { When } from './words.ts';
+import type { When } from './scene.ts';
 
 const OTHERS = Array.from({ length: 12 }, (_, i) => `r${i}`);
 

@@ -6,9 +6,9 @@ import type { Simulation } from '@lapse/simulation/simulate';
 import type { TTLPolicy } from 'lapse/api/ttlPolicy';
 import { expect } from 'vitest';
 import { PipelineRun, PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
-import { breakWatches, forbidReading, loseDelete, refuseDelete } from './policyStories.ts';
+import { breakWatches, forbidReading, loseDelete, refuseDelete } from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
-import type { Given, Scene } from './words.ts';
+import type { Given, Scene } from './scene.ts';
 
 const COUNT = 10_000;
 

@@ -16,7 +16,7 @@ import {
   refuseDelete,
   start,
   statusOf,
-} from './policyStories.ts';
+} from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
 
 const days = (n: number) => hours(24 * n);

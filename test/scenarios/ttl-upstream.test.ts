@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { at, finishedStatus, job } from './kit.ts';
 import { scenario } from './scenario.ts';
-import type { Scene } from './words.ts';
+import type { Scene } from './scene.ts';
 
 function begin({ given }: Scene): void {
   given.controllers('ttl-after-finished');

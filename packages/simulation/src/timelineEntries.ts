@@ -106,21 +106,18 @@ const BOOKKEEPING = new Set(['resourceVersion', 'managedFields', 'generation', '
 
 /** `metadata.labels, spec.suspend`: the fields of the first two levels that differ. */
 function changedFields(before: JsonObject, after: JsonObject): string {
-  const changed: string[] = [];
-  for (const field of namesOf(before, after)) {
-    const [a, b] = [before[field], after[field]];
-    if (equal(a, b)) continue;
-    if (!isObject(a) || !isObject(b)) changed.push(field);
-    else
-      for (const inner of namesOf(a, b))
-        if (!equal(a[inner], b[inner]) && !(field === 'metadata' && BOOKKEEPING.has(inner)))
-          changed.push(`${field}.${inner}`);
-  }
-  return changed.join(', ');
+  return differingNames(before, after)
+    .flatMap((field) => {
+      const [a, b] = [before[field], after[field]];
+      if (!isObject(a) || !isObject(b)) return [field];
+      const inner = differingNames(a, b).filter((name) => field !== 'metadata' || !BOOKKEEPING.has(name));
+      return inner.map((name) => `${field}.${name}`);
+    })
+    .join(', ');
 }
 
-const namesOf = (a: JsonObject, b: JsonObject): string[] =>
-  [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+const differingNames = (a: JsonObject, b: JsonObject): string[] =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].sort().filter((name) => !equal(a[name], b[name]));
 
 /** The line of a write that was rejected or got no response. */
 export function describeRefusal(record: RequestRecord): TimelineEntry | undefined {

@@ -1,7 +1,7 @@
 // The actions of a user: applies manifests, patches, deletes and reads objects by name. Faults do not affect them. A
 // rejected request throws.
 
-import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { isObject } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
 import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import { boundedYaml } from '@lapse/kube/api/yamlLimits';
@@ -101,17 +101,18 @@ async function served(client: Client, query: { group: string; version: string; k
 export function readManifests(manifests: Manifests): KubeObject[] {
   if (typeof manifests !== 'string')
     return Array.isArray(manifests) ? [...manifests] : [manifests as KubeObject];
-  const objects: KubeObject[] = [];
-  for (const document of parseAllDocuments(manifests)) {
+  return parseAllDocuments(manifests).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0]!;
-    const json: unknown = boundedYaml(document).toJS();
-    if (json === null || json === undefined) continue;
-    if (isObject(json) && isList(json)) objects.push(...(json.items as unknown as KubeObject[]));
-    else if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))
-      throw new Error('a document is not a Kubernetes object: it needs apiVersion, kind and metadata');
-    else objects.push(json as unknown as KubeObject);
-  }
-  return objects;
+    return objectsIn(boundedYaml(document).toJS());
+  });
 }
 
-const isList = (json: JsonObject): boolean => json.kind === 'List' && Array.isArray(json.items);
+/** The object of a YAML document, the items of a List, or nothing for an empty document. */
+function objectsIn(json: unknown): KubeObject[] {
+  if (json === null || json === undefined) return [];
+  if (isObject(json) && json.kind === 'List' && Array.isArray(json.items))
+    return json.items as unknown as KubeObject[];
+  if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))
+    throw new Error('a document is not a Kubernetes object: it needs apiVersion, kind and metadata');
+  return [json as unknown as KubeObject];
+}

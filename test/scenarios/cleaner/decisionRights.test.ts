@@ -4,14 +4,14 @@ import { minutes, seconds } from '@lapse/base/instant';
 import type { Cleaner } from 'lapse/api/cleaner';
 import { expect, test } from 'vitest';
 import { cleaner, configMap, target } from './kit.ts';
-import { inCourt } from './rbac.ts';
+import { withRbac } from './rbac.ts';
 
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
 const ALL = ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} configmaps`);
 
 test('records the account that a decision was made for', () =>
-  inCourt({}, async ({ rbac, simulation }) => {
+  withRbac({}, async ({ rbac, simulation }) => {
     rbac.allow(AUTHOR, 'impersonate serviceaccounts');
     rbac.allow(ROBOT, ...ALL);
     let recorded: unknown;
@@ -26,7 +26,7 @@ test('records the account that a decision was made for', () =>
   }));
 
 test('keeps the target when the right to read it was revoked since the last evaluation', () =>
-  inCourt({}, async ({ rbac, simulation }) => {
+  withRbac({}, async ({ rbac, simulation }) => {
     rbac.allow(AUTHOR, ...ALL);
     const spec = {
       ttl: '1m',

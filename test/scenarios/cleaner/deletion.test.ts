@@ -6,7 +6,7 @@ import type { Cleaner } from 'lapse/api/cleaner';
 import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 
 const three = ['a', 'b', 'c'];

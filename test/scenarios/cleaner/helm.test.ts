@@ -7,7 +7,7 @@ import type { RequestInfo } from '@lapse/simulation/requestInfo';
 import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 
 const record = (revision: number): string => `secret/sh.helm.release.v1.shop.v${revision}`;

@@ -9,9 +9,9 @@ import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/h
 import { openStored, readStored } from 'lapse/helm/storage';
 import { describe, expect, test } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, statusOf } from './kit.ts';
-import { type Court, inCourt } from './rbac.ts';
+import { type RbacCluster, withRbac } from './rbac.ts';
 
 /** The embedded server knows only one user. */
 const AUTHOR = 'admin';
@@ -31,10 +31,10 @@ const world = (more: ReleaseFixture = {}): KubeObject[] => [
   storedRelease({ manifest: MANIFEST, ...more }),
   uninstalls(),
 ];
-const conditionOf = async ({ simulation }: Court) =>
+const conditionOf = async ({ simulation }: RbacCluster) =>
   (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions?.[0];
-const recordOf = async ({ simulation }: Court) => (await simulation.get(`secret/${RECORD}`))!;
-const isThere = async ({ simulation }: Court, ref: string): Promise<boolean> => {
+const recordOf = async ({ simulation }: RbacCluster) => (await simulation.get(`secret/${RECORD}`))!;
+const isThere = async ({ simulation }: RbacCluster, ref: string): Promise<boolean> => {
   const live = await simulation.get(ref);
   return live !== undefined && live.metadata.deletionTimestamp === undefined;
 };
@@ -48,47 +48,47 @@ function readRelease(object: KubeObject) {
 
 describe('an object of the whole cluster', () => {
   test('is deleted with the release if the author may delete it', () =>
-    inCourt({}, async (court) => {
-      court.rbac.allow(AUTHOR, ...OWN, 'delete persistentvolumes');
-      await court.simulation.apply(world());
-      await court.simulation.timePasses(minutes(2));
-      expect(await isThere(court, 'persistentvolume/wide')).toBe(false);
-      expect(await court.simulation.get('cleaner/c')).toBeUndefined();
+    withRbac({}, async (cluster) => {
+      cluster.rbac.allow(AUTHOR, ...OWN, 'delete persistentvolumes');
+      await cluster.simulation.apply(world());
+      await cluster.simulation.timePasses(minutes(2));
+      expect(await isThere(cluster, 'persistentvolume/wide')).toBe(false);
+      expect(await cluster.simulation.get('cleaner/c')).toBeUndefined();
     }));
 
   test('is kept if the author may not delete it; a right that is granted later completes the uninstall', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...OWN, 'patch secrets', 'delete persistentvolumes in default');
       await simulation.apply(world());
-      const before = readRelease(await recordOf(court));
+      const before = readRelease(await recordOf(cluster));
       await simulation.timePasses(minutes(2));
-      expect(await isThere(court, 'configmap/m')).toBe(false);
-      expect(await isThere(court, 'persistentvolume/wide')).toBe(true);
-      expect(await conditionOf(court)).toMatchObject({
+      expect(await isThere(cluster, 'configmap/m')).toBe(false);
+      expect(await isThere(cluster, 'persistentvolume/wide')).toBe(true);
+      expect(await conditionOf(cluster)).toMatchObject({
         status: 'False',
         reason: 'HelmUninstallIncomplete',
         message:
           'release shop is not uninstalled completely, left: PersistentVolume/wide (admin may not delete persistentvolumes wide); grant the right to delete them, run "helm uninstall shop -n default", or set cleaner.helm.purgeIncomplete: true',
       });
-      const record = await recordOf(court);
+      const record = await recordOf(cluster);
       expect(record.metadata.labels).toMatchObject({ status: 'uninstalling', owner: 'helm', version: '1' });
       expect(readRelease(record)).toEqual({ ...before, status: 'uninstalling' });
       rbac.allow(AUTHOR, 'delete persistentvolumes');
       await simulation.timePasses(minutes(5));
-      expect(await isThere(court, 'persistentvolume/wide')).toBe(false);
-      expect(await recordOf(court)).toBeUndefined();
+      expect(await isThere(cluster, 'persistentvolume/wide')).toBe(false);
+      expect(await recordOf(cluster)).toBeUndefined();
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
   test('is kept if it belongs to another release, whatever the author may delete', () =>
-    inCourt({}, async (court) => {
-      court.rbac.masters.add(AUTHOR);
+    withRbac({}, async (cluster) => {
+      cluster.rbac.masters.add(AUTHOR);
       const other = installed(volume('wide'), { name: 'shop', namespace: 'other' });
-      await court.simulation.apply([other, ...world().filter(({ kind }) => kind !== 'PersistentVolume')]);
-      await court.simulation.timePasses(minutes(2));
-      expect(await isThere(court, 'persistentvolume/wide')).toBe(true);
-      expect((await conditionOf(court))?.message).toContain(
+      await cluster.simulation.apply([other, ...world().filter(({ kind }) => kind !== 'PersistentVolume')]);
+      await cluster.simulation.timePasses(minutes(2));
+      expect(await isThere(cluster, 'persistentvolume/wide')).toBe(true);
+      expect((await conditionOf(cluster))?.message).toContain(
         'PersistentVolume/wide (not owned by the release)',
       );
     }));
@@ -96,11 +96,11 @@ describe('an object of the whole cluster', () => {
   test('that the author may neither read nor delete is reported alike, whether it exists or not', async () => {
     const messages = [true, false].map(async (exists) => {
       let message: string | undefined;
-      await inCourt({}, async (court) => {
-        court.rbac.allow(AUTHOR, ...OWN);
-        await court.simulation.apply(world().filter(({ kind }) => exists || kind !== 'PersistentVolume'));
-        await court.simulation.timePasses(minutes(2));
-        message = (await conditionOf(court))?.message;
+      await withRbac({}, async (cluster) => {
+        cluster.rbac.allow(AUTHOR, ...OWN);
+        await cluster.simulation.apply(world().filter(({ kind }) => exists || kind !== 'PersistentVolume'));
+        await cluster.simulation.timePasses(minutes(2));
+        message = (await conditionOf(cluster))?.message;
       });
       return message;
     });
@@ -110,12 +110,12 @@ describe('an object of the whole cluster', () => {
   });
 
   test('that the author may read and not delete completes the uninstall when another user deletes it', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...OWN, 'patch secrets', 'get persistentvolumes');
       await simulation.apply(world());
       await simulation.timePasses(minutes(2));
-      expect((await conditionOf(court))?.reason).toBe('HelmUninstallIncomplete');
+      expect((await conditionOf(cluster))?.reason).toBe('HelmUninstallIncomplete');
       await simulation.delete('persistentvolume/wide');
       await simulation.timePasses(minutes(5));
       expect(await simulation.get('cleaner/c')).toBeUndefined();
@@ -123,8 +123,8 @@ describe('an object of the whole cluster', () => {
 });
 
 test('a service account deletes what the API server lets it delete', () =>
-  inCourt({}, async (court) => {
-    const { rbac, simulation } = court;
+  withRbac({}, async (cluster) => {
+    const { rbac, simulation } = cluster;
     const robot = 'system:serviceaccount:default:robot';
     rbac.allow(AUTHOR, 'impersonate serviceaccounts');
     rbac.allow(
@@ -140,22 +140,22 @@ test('a service account deletes what the API server lets it delete', () =>
       world().map((one) => (one.kind === 'Cleaner' ? uninstalls({ serviceAccountName: 'robot' }) : one)),
     );
     await simulation.timePasses(minutes(2));
-    expect((await conditionOf(court))?.message).toContain(
+    expect((await conditionOf(cluster))?.message).toContain(
       `PersistentVolume/wide (User "${robot}" cannot delete resource "persistentvolumes")`,
     );
-    expect((await recordOf(court)).metadata.labels?.status).toBe('uninstalling');
+    expect((await recordOf(cluster)).metadata.labels?.status).toBe('uninstalling');
     rbac.allow(robot, 'delete persistentvolumes');
     await simulation.timePasses(minutes(5));
     expect(await simulation.get('cleaner/c')).toBeUndefined();
   }));
 
 test('a record that may not be written stays as it is, and the message says why', () =>
-  inCourt({}, async (court) => {
-    court.rbac.allow(AUTHOR, ...OWN);
-    await court.simulation.apply(world());
-    await court.simulation.timePasses(minutes(2));
-    expect((await recordOf(court)).metadata.labels?.status).toBe('deployed');
-    expect((await conditionOf(court))?.message).toContain(
+  withRbac({}, async (cluster) => {
+    cluster.rbac.allow(AUTHOR, ...OWN);
+    await cluster.simulation.apply(world());
+    await cluster.simulation.timePasses(minutes(2));
+    expect((await recordOf(cluster)).metadata.labels?.status).toBe('deployed');
+    expect((await conditionOf(cluster))?.message).toContain(
       `; the release record is unchanged: admin may not patch secrets ${RECORD} in namespace default`,
     );
   }));
@@ -176,50 +176,50 @@ describe('hooks', () => {
   test.each(['pre-delete', 'post-delete'])(
     'a %s hook that the author may not create stops the uninstall before anything is deleted',
     (event) =>
-      inCourt({}, async (court) => {
-        const { rbac, simulation } = court;
+      withRbac({}, async (cluster) => {
+        const { rbac, simulation } = cluster;
         rbac.allow(AUTHOR, ...OWN);
         await simulation.apply(withHook(event));
         await simulation.timePasses(minutes(2));
-        expect(await conditionOf(court)).toMatchObject({
+        expect(await conditionOf(cluster)).toMatchObject({
           reason: 'HelmUninstallFailed',
           message:
             'the release shop: hook Service/h: admin may not create services in namespace default; to uninstall without hooks, set cleaner.helm.hooks: skip',
         });
-        expect(await isThere(court, 'configmap/m')).toBe(true);
-        expect(await isThere(court, 'service/h')).toBe(false);
+        expect(await isThere(cluster, 'configmap/m')).toBe(true);
+        expect(await isThere(cluster, 'service/h')).toBe(false);
         rbac.allow(AUTHOR, 'create services', 'delete services');
         await simulation.timePasses(minutes(5));
-        expect(await isThere(court, 'service/h')).toBe(true);
+        expect(await isThere(cluster, 'service/h')).toBe(true);
         expect(await simulation.get('cleaner/c')).toBeUndefined();
       }),
   );
 
   test('a hook that Lapse itself may not create stops the uninstall before anything is deleted', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.masters.add(AUTHOR);
       rbac.deniedToLapse.add('create services');
       await simulation.apply(withHook('post-delete'));
       await simulation.timePasses(minutes(2));
-      expect((await conditionOf(court))?.message).toContain(
+      expect((await conditionOf(cluster))?.message).toContain(
         'hook Service/h: Lapse may not create services in namespace default; to uninstall without hooks',
       );
-      expect(await isThere(court, 'configmap/m')).toBe(true);
+      expect(await isThere(cluster, 'configmap/m')).toBe(true);
     }));
 
   test('a hook that may not be created does not stop the uninstall if the operator skips hooks', () =>
-    inCourt({ cleaner: { helm: { hooks: 'skip' } } }, async (court) => {
-      court.rbac.allow(AUTHOR, ...OWN);
-      await court.simulation.apply(withHook('pre-delete'));
-      await court.simulation.timePasses(minutes(2));
-      expect(await court.simulation.get('cleaner/c')).toBeUndefined();
-      expect(await isThere(court, 'service/h')).toBe(false);
+    withRbac({ cleaner: { helm: { hooks: 'skip' } } }, async (cluster) => {
+      cluster.rbac.allow(AUTHOR, ...OWN);
+      await cluster.simulation.apply(withHook('pre-delete'));
+      await cluster.simulation.timePasses(minutes(2));
+      expect(await cluster.simulation.get('cleaner/c')).toBeUndefined();
+      expect(await isThere(cluster, 'service/h')).toBe(false);
     }));
 
   test('an incomplete uninstall runs the pre-delete hook once, and the post-delete hook when it completes', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...OWN, 'patch secrets', 'create services', 'get persistentvolumes');
       const hooks = ['pre-delete', 'post-delete'].map((event) => ({
         ...hook(event),

@@ -4,7 +4,7 @@ import { minutes } from '@lapse/base/instant';
 import { installed } from 'lapse/helm/release.testkit';
 import { expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, target } from './kit.ts';
 
 const keep = { 'helm.sh/resource-policy': 'keep' };

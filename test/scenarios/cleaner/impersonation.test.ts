@@ -4,7 +4,7 @@ import { minutes } from '@lapse/base/instant';
 import type { Cleaner } from 'lapse/api/cleaner';
 import { describe, expect, test } from 'vitest';
 import { cleaner, configMap, target } from './kit.ts';
-import { type Court, inCourt } from './rbac.ts';
+import { type RbacCluster, withRbac } from './rbac.ts';
 
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
@@ -18,7 +18,7 @@ const deletes = (spec: Partial<Cleaner['spec']> = {}) =>
     ...spec,
   });
 const named = deletes({ serviceAccountName: 'robot' });
-const allowAll = ({ rbac }: Court) => {
+const allowAll = ({ rbac }: RbacCluster) => {
   rbac.allow(AUTHOR, ...ALL('configmaps'), 'impersonate serviceaccounts');
   rbac.allow(ROBOT, ...ALL('configmaps'));
 };
@@ -27,17 +27,17 @@ describe('a Cleaner that names a service account while impersonation is off', ()
   const off = { cleaner: { impersonation: 'none' } };
 
   test('is refused at admission, and the message says what to do', () =>
-    inCourt(off, async (court) => {
-      allowAll(court);
-      await expect(court.simulation.apply(named)).rejects.toThrow(
+    withRbac(off, async (cluster) => {
+      allowAll(cluster);
+      await expect(cluster.simulation.apply(named)).rejects.toThrow(
         'set cleaner.impersonation to {namespaces: [default]} or cluster',
       );
     }));
 
   test('reports it in its condition if it was created earlier, and no request is sent as the account', () =>
-    inCourt({ actAs: 'controller', ...off }, async (court) => {
-      const { simulation, rbac } = court;
-      allowAll(court);
+    withRbac({ actAs: 'controller', ...off }, async (cluster) => {
+      const { simulation, rbac } = cluster;
+      allowAll(cluster);
       simulation.crash();
       await simulation.apply([configMap('a'), named]);
       await simulation.restart();
@@ -50,9 +50,9 @@ describe('a Cleaner that names a service account while impersonation is off', ()
     }));
 
   test('works with the rights of its author if it names no account', () =>
-    inCourt(off, async (court) => {
-      const { simulation } = court;
-      allowAll(court);
+    withRbac(off, async (cluster) => {
+      const { simulation } = cluster;
+      allowAll(cluster);
       await simulation.apply([configMap('a'), deletes()]);
       await simulation.timePasses(minutes(2));
       expect(await simulation.get('configmap/a')).toBeUndefined();
@@ -60,15 +60,15 @@ describe('a Cleaner that names a service account while impersonation is off', ()
 });
 
 test('impersonation in named namespaces does not cover other namespaces', () =>
-  inCourt({ actAs: 'controller', cleaner: { impersonation: { namespaces: ['ci'] } } }, async (court) => {
-    allowAll(court);
-    await expect(court.simulation.apply(named)).rejects.toThrow('not enabled for namespace default');
+  withRbac({ actAs: 'controller', cleaner: { impersonation: { namespaces: ['ci'] } } }, async (cluster) => {
+    allowAll(cluster);
+    await expect(cluster.simulation.apply(named)).rejects.toThrow('not enabled for namespace default');
   }));
 
 test('actAs: impersonate-author sends reads and deletes as the verified author', () =>
-  inCourt({ actAs: 'impersonate-author', cleaner: { impersonation: 'none' } }, async (court) => {
-    const { simulation, rbac } = court;
-    allowAll(court);
+  withRbac({ actAs: 'impersonate-author', cleaner: { impersonation: 'none' } }, async (cluster) => {
+    const { simulation, rbac } = cluster;
+    allowAll(cluster);
     await simulation.apply([configMap('a'), deletes()]);
     await simulation.timePasses(minutes(2));
     expect(await simulation.get('configmap/a')).toBeUndefined();

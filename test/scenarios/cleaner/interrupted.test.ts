@@ -7,7 +7,7 @@ import type { CleanerSpec } from 'lapse/api/cleaner';
 import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 
 const five = ['m1', 'm2', 'm3', 'm4', 'm5'];

@@ -6,7 +6,7 @@ import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Cleaner, CleanerSpec } from 'lapse/api/cleaner';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 

@@ -3,7 +3,7 @@
 import { hours, minutes } from '@lapse/base/instant';
 import { Cleaner } from 'lapse/api/cleaner';
 import { expect } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, target } from './kit.ts';
 
 /** A process that is restarted beside `count` waiting Cleaners, a tenth of which expires every hour. */

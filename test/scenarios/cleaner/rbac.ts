@@ -121,15 +121,15 @@ export class Rbac {
   }
 }
 
-export interface Court {
+export interface RbacCluster {
   readonly rbac: Rbac;
   readonly simulation: Simulation;
 }
 
 /** A simulation of the Cleaner with this authorization. */
-export async function inCourt(
+export async function withRbac(
   configuration: Ensemble['configuration'],
-  test: (court: Court) => Promise<void>,
+  test: (cluster: RbacCluster) => Promise<void>,
 ): Promise<void> {
   const rbac = new Rbac();
   const family = findFamily('cleaner');

@@ -7,7 +7,7 @@ import type { Cleaner, DeletionRecord } from 'lapse/api/cleaner';
 import { describe, expect, test } from 'vitest';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, statusOf, target } from './kit.ts';
-import { type Court, inCourt } from './rbac.ts';
+import { type RbacCluster, withRbac } from './rbac.ts';
 
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
@@ -29,15 +29,15 @@ const recorded = ({ metadata }: KubeObject) => ({
   name: metadata.name ?? '',
   uid: metadata.uid ?? '',
 });
-const discarded = async ({ simulation }: Court) =>
+const discarded = async ({ simulation }: RbacCluster) =>
   (await simulation.user.list(KubeEvent)).items.filter(({ reason }) => reason === 'DecisionDiscarded');
-const recordOf = async ({ simulation }: Court): Promise<DeletionRecord | undefined> =>
+const recordOf = async ({ simulation }: RbacCluster): Promise<DeletionRecord | undefined> =>
   (await simulation.get<Cleaner>('cleaner/c'))?.status?.deletion;
 
 describe('a record that Lapse did not write is discarded', () => {
   test('a record with an older generation, another account and foreign targets is discarded', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       rbac.allow(ROBOT, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), configMap('foreign'), waiting()]);
@@ -57,8 +57,8 @@ describe('a record that Lapse did not write is discarded', () => {
       await simulation.timePasses(minutes(5));
       expect(await simulation.get('configmap/foreign')).toBeDefined();
       expect(rbac.asked.filter((line) => line.includes('delete'))).toEqual([]);
-      expect(await recordOf(court)).toBeUndefined();
-      expect((await discarded(court)).map(({ type }) => type)).toEqual(['Warning']);
+      expect(await recordOf(cluster)).toBeUndefined();
+      expect((await discarded(cluster)).map(({ type }) => type)).toEqual(['Warning']);
       expect(simulation.registry.text()).toContain(
         'lapse_cleaner_decisions_discarded_total{reason="unauthenticated"} 1',
       );
@@ -124,14 +124,14 @@ describe('a record that Lapse wrote', () => {
     expect(told.map(({ note }) => note)).toEqual([expect.stringContaining('more than an hour old')]);
   });
 
-  const revoked: Readonly<Record<string, (court: Court) => void>> = {
+  const revoked: Readonly<Record<string, (cluster: RbacCluster) => void>> = {
     'its author may no longer act as the account': ({ rbac }) => rbac.revoke(AUTHOR),
     'the account may no longer delete its targets': ({ rbac }) => rbac.revoke(ROBOT),
   };
   for (const [name, happens] of Object.entries(revoked))
     test(`deletes nothing after a restart when ${name}`, () =>
-      inCourt({}, async (court) => {
-        const { rbac, simulation } = court;
+      withRbac({}, async (cluster) => {
+        const { rbac, simulation } = cluster;
         rbac.allow(AUTHOR, 'impersonate serviceaccounts');
         rbac.allow(ROBOT, ...ALL('configmaps'));
         await simulation.apply([
@@ -141,8 +141,8 @@ describe('a record that Lapse wrote', () => {
         simulation.faults.answer('delete configmaps', { drop: 'before' });
         simulation.faults.justBefore('delete configmaps', () => simulation.crash());
         await simulation.timePasses(minutes(1));
-        expect(await recordOf(court)).toBeDefined();
-        happens(court);
+        expect(await recordOf(cluster)).toBeDefined();
+        happens(cluster);
         const before = rbac.asked.length;
         await simulation.restart();
         await simulation.timePasses(minutes(1));

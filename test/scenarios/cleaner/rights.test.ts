@@ -8,15 +8,15 @@ import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect, test } from 'vitest';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
-import { type Court, inCourt } from './rbac.ts';
+import { type RbacCluster, withRbac } from './rbac.ts';
 
 /** The embedded server knows only one user. */
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
 const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
-const reason = async ({ simulation }: Court): Promise<string | undefined> =>
+const reason = async ({ simulation }: RbacCluster): Promise<string | undefined> =>
   (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions?.[0]?.reason;
-const message = async ({ simulation }: Court): Promise<string> =>
+const message = async ({ simulation }: RbacCluster): Promise<string> =>
   (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions?.[0]?.message ?? '';
 const deletes = (spec: Partial<Cleaner['spec']> = {}) =>
   cleaner({
@@ -35,14 +35,14 @@ const secret = (name: string, data: Record<string, string>, metadata = {}): Kube
 
 describe('30. service accounts', () => {
   test('without the right to delete: Forbidden and nothing deleted; once granted, it succeeds at the next period', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'impersonate serviceaccounts');
       rbac.allow(ROBOT, 'get configmaps', 'watch configmaps');
       await simulation.apply([configMap('a'), deletes({ serviceAccountName: 'robot' })]);
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('Forbidden');
-      expect(await message(court)).toContain(`${ROBOT} may not delete configmaps`);
+      expect(await reason(cluster)).toBe('Forbidden');
+      expect(await message(cluster)).toContain(`${ROBOT} may not delete configmaps`);
       expect((await simulation.get<Cleaner>('cleaner/c'))?.status?.deletion).toBeUndefined();
       rbac.allow(ROBOT, 'delete configmaps');
       await simulation.timePasses(minutes(10));
@@ -52,8 +52,8 @@ describe('30. service accounts', () => {
     }));
 
   test('a refusal during the deletion: Forbidden, and the recorded list is completed when the right is granted again', () =>
-    inCourt({ actAs: 'controller' }, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({ actAs: 'controller' }, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(ROBOT, ...ALL('configmaps'), ...ALL('secrets'));
       await simulation.apply([
         configMap('a'),
@@ -69,7 +69,7 @@ describe('30. service accounts', () => {
       ]);
       simulation.faults.justBefore('delete configmaps', () => rbac.revoke(ROBOT));
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('Forbidden');
+      expect(await reason(cluster)).toBe('Forbidden');
       expect(await simulation.get('secret/s')).toBeDefined();
       rbac.allow(ROBOT, ...ALL('configmaps'), ...ALL('secrets'));
       await simulation.timePasses(minutes(10));
@@ -78,8 +78,8 @@ describe('30. service accounts', () => {
     }));
 
   test('Helm storage is read and purged, and objects are deleted, only as the account', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'impersonate serviceaccounts');
       rbac.allow(
         ROBOT,
@@ -108,8 +108,8 @@ describe('30. service accounts', () => {
     }));
 
   test("the operator's default account is used if a Cleaner names no account", () =>
-    inCourt({ cleaner: { defaultServiceAccount: 'robot' } }, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({ cleaner: { defaultServiceAccount: 'robot' } }, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(ROBOT, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
       await simulation.timePasses(minutes(2));
@@ -118,8 +118,8 @@ describe('30. service accounts', () => {
     }));
 
   test('with a default account, a Cleaner without an author completes', () =>
-    inCourt({ cleaner: { defaultServiceAccount: 'robot', requireAuthor: true } }, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({ cleaner: { defaultServiceAccount: 'robot', requireAuthor: true } }, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(ROBOT, ...ALL('configmaps'));
       simulation.crash();
       await simulation.apply([configMap('a'), deletes()]);
@@ -163,7 +163,7 @@ describe('30. service accounts', () => {
 
 describe('authors', () => {
   test('the rights of an author with all rights are reviewed when the Cleaner is applied and again when it deletes', () =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
       await simulation.timePasses(minutes(2));
@@ -171,14 +171,14 @@ describe('authors', () => {
     }));
 
   test('rights revoked between creation and trigger: Forbidden, nothing deleted', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
       rbac.revoke(AUTHOR);
       rbac.allow(AUTHOR, 'get configmaps', 'watch configmaps');
       await simulation.timePasses(minutes(5));
-      expect(await reason(court)).toBe('Forbidden');
+      expect(await reason(cluster)).toBe('Forbidden');
       expect(await simulation.get('configmap/a')).toBeDefined();
     }));
 
@@ -215,15 +215,15 @@ describe('authors', () => {
       'may not impersonate serviceaccounts robot',
     ],
   ])('an author who wants %s is refused at admission', (_, spec, rights, words) =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...rights);
       await expect(simulation.apply(deletes(spec))).rejects.toThrow(words);
     }),
   );
 
   test('a Cleaner that was stored while no webhook ran has no author, whatever its annotation says', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...ALL('configmaps'), 'impersonate serviceaccounts');
       rbac.allow(ROBOT, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
@@ -238,14 +238,14 @@ describe('authors', () => {
         await simulation.apply(forged);
         await simulation.restart();
         await simulation.timePasses(minutes(5));
-        expect(await reason(court)).toBe('Forbidden');
+        expect(await reason(cluster)).toBe('Forbidden');
         expect(await simulation.get('configmap/a')).toBeDefined();
         simulation.crash();
       }
     }));
 
   test('any user may change labels without becoming the author', () =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes()]);
       const author = async () =>
@@ -260,13 +260,13 @@ describe('authors', () => {
     }));
 
   test('a Cleaner without an author works once a user with the rights claims it', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       simulation.crash();
       await simulation.apply([configMap('a'), deletes()]);
       await simulation.restart();
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('Forbidden');
+      expect(await reason(cluster)).toBe('Forbidden');
       const claim = () =>
         simulation.patch('cleaner/c', { metadata: { annotations: { 'lapse.dev/author': 'claim' } } });
       await expect(claim()).rejects.toThrow('may not get configmaps');
@@ -277,13 +277,13 @@ describe('authors', () => {
     }));
 
   test('deletes nothing after the signature of its author expired, until it is claimed', () =>
-    inCourt({ authors: { sealLifetime: '1h' } }, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({ authors: { sealLifetime: '1h' } }, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       await simulation.apply([configMap('a'), deletes({ ttl: '2h' })]);
       await simulation.timePasses(hours(3));
-      expect(await reason(court)).toBe('AuthorExpired');
-      expect(await message(court)).toMatch(
+      expect(await reason(cluster)).toBe('AuthorExpired');
+      expect(await message(cluster)).toMatch(
         /^the signature of its author admin expired at .*; to renew it, run: kubectl annotate -n default cleaner c /,
       );
       expect(await simulation.get('configmap/a')).toBeDefined();
@@ -293,8 +293,8 @@ describe('authors', () => {
     }));
 
   test('objects of a release are deleted only if the author may delete them', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
       await simulation.apply([
         installed(configMap('m')),
@@ -302,14 +302,14 @@ describe('authors', () => {
         cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
       ]);
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('HelmUninstallIncomplete');
-      expect(await message(court)).toContain('admin may not delete configmaps m in namespace default');
+      expect(await reason(cluster)).toBe('HelmUninstallIncomplete');
+      expect(await message(cluster)).toContain('admin may not delete configmaps m in namespace default');
       expect(await simulation.get('configmap/m')).toBeDefined();
     }));
 
   test('records of a release in ConfigMaps are purged only if the author may delete ConfigMaps', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets', 'list configmaps');
       await simulation.apply([
         storedRelease({ manifest: '' }, 'configmap'),
@@ -317,30 +317,30 @@ describe('authors', () => {
       ]);
       await simulation.timePasses(minutes(2));
       expect(await simulation.get('configmap/sh.helm.release.v1.shop.v1')).toBeDefined();
-      expect(await message(court)).toContain('admin may not delete configmaps');
+      expect(await message(cluster)).toContain('admin may not delete configmaps');
       rbac.allow(AUTHOR, 'delete configmaps');
       await simulation.timePasses(minutes(10));
       expect(await simulation.get('cleaner/c')).toBeUndefined();
     }));
 
   test('ConfigMaps are not searched for records if the author may not list them', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets', 'delete configmaps');
       await simulation.apply([
         storedRelease({ manifest: '' }, 'configmap'),
         cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
       ]);
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('Forbidden');
-      expect(await message(court)).toContain('may not list configmaps');
+      expect(await reason(cluster)).toBe('Forbidden');
+      expect(await message(cluster)).toContain('may not list configmaps');
       expect(
         simulation.requests.filter(({ resource, verb }) => resource === 'configmaps' && verb === 'list'),
       ).toEqual([]);
     }));
 
   test('records in ConfigMaps need no right to Secrets', () =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, 'list configmaps', 'delete configmaps');
       await simulation.apply([
         storedRelease({ manifest: '' }, 'configmap'),
@@ -352,21 +352,21 @@ describe('authors', () => {
     }));
 
   test('a release that is not in ConfigMaps is not taken for absent if the author may not read Secrets', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       rbac.allow(AUTHOR, 'list configmaps', 'delete configmaps');
       await simulation.apply([
         storedRelease({ manifest: '' }),
         cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
       ]);
       await simulation.timePasses(minutes(2));
-      expect(await reason(court)).toBe('Forbidden');
-      expect(await message(court)).toContain('may not list secrets');
+      expect(await reason(cluster)).toBe('Forbidden');
+      expect(await message(cluster)).toContain('may not list secrets');
       expect(await simulation.get('secret/sh.helm.release.v1.shop.v1')).toBeDefined();
     }));
 
   test('records in Secrets need no right to ConfigMaps, not even to find out that they are purged', () =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
       await simulation.apply([
         storedRelease({ manifest: '' }),
@@ -378,7 +378,7 @@ describe('authors', () => {
     }));
 
   test('status names no objects that the author may not see', () =>
-    inCourt({}, async ({ rbac, simulation }) => {
+    withRbac({}, async ({ rbac, simulation }) => {
       const reference = { kind: 'secret', matchLabels: { tier: 'prod' } };
       await simulation.apply([
         secret('root-token', {}, { labels: { tier: 'prod' } }),
@@ -398,8 +398,8 @@ describe('authors', () => {
     }));
 
   test('rights in a namespace grant nothing on cluster-scoped objects', () =>
-    inCourt({}, async (court) => {
-      const { rbac, simulation } = court;
+    withRbac({}, async (cluster) => {
+      const { rbac, simulation } = cluster;
       // As a Role with wildcards grants.
       rbac.allow(AUTHOR, ...['list', 'delete', 'get'].map((verb) => `${verb} secrets in default`));
       rbac.allow(AUTHOR, 'delete namespaces in default');
@@ -411,7 +411,7 @@ describe('authors', () => {
       ]);
       await simulation.timePasses(minutes(2));
       expect((await simulation.get('namespace/other'))?.metadata.deletionTimestamp).toBeUndefined();
-      expect(await message(court)).toContain('admin may not delete namespaces other');
+      expect(await message(cluster)).toContain('admin may not delete namespaces other');
       rbac.allow(AUTHOR, 'delete namespaces');
       await simulation.timePasses(minutes(10));
       expect(await simulation.get('cleaner/c')).toBeUndefined();
@@ -421,7 +421,11 @@ describe('authors', () => {
     const HELM = ['list secrets', 'delete secrets', 'delete configmaps', 'get configmaps'];
     const manifest = 'apiVersion: v1\nkind: Service\nmetadata: {name: h}\nspec: {ports: [{port: 80}]}\n';
     const hook = { name: 'h', kind: 'Service', events: ['pre-delete'], manifest };
-    const apply = (simulation: Court['simulation'], policies: readonly string[], more: KubeObject[] = []) =>
+    const apply = (
+      simulation: RbacCluster['simulation'],
+      policies: readonly string[],
+      more: KubeObject[] = [],
+    ) =>
       simulation.apply([
         ...more,
         installed(configMap('m')),
@@ -433,13 +437,13 @@ describe('authors', () => {
       ]);
 
     test('an object that the author may not create is not created', () =>
-      inCourt({}, async (court) => {
-        const { rbac, simulation } = court;
+      withRbac({}, async (cluster) => {
+        const { rbac, simulation } = cluster;
         rbac.allow(AUTHOR, ...HELM);
         await apply(simulation, []);
         await simulation.timePasses(minutes(2));
         expect(await simulation.get('service/h')).toBeUndefined();
-        expect(await message(court)).toContain('admin may not create services in namespace default');
+        expect(await message(cluster)).toContain('admin may not create services in namespace default');
         expect(await simulation.get('configmap/m')).toBeDefined();
         rbac.allow(AUTHOR, 'create services', 'delete services');
         await simulation.timePasses(minutes(10));
@@ -447,8 +451,8 @@ describe('authors', () => {
       }));
 
     test('an existing object that the author may not delete is not replaced', () =>
-      inCourt({}, async (court) => {
-        const { rbac, simulation } = court;
+      withRbac({}, async (cluster) => {
+        const { rbac, simulation } = cluster;
         rbac.allow(AUTHOR, ...HELM, 'create services');
         const theirs = {
           apiVersion: 'v1',
@@ -460,7 +464,7 @@ describe('authors', () => {
         const uid = (await simulation.get('service/h'))?.metadata.uid;
         await simulation.timePasses(minutes(2));
         expect((await simulation.get('service/h'))?.metadata.uid).toBe(uid);
-        expect(await message(court)).toContain('admin may not delete services h in namespace default');
+        expect(await message(cluster)).toContain('admin may not delete services h in namespace default');
       }));
   });
 });

@@ -16,8 +16,8 @@ import {
 import { installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
+import type { Scene } from '../scene.ts';
 import { widgetOf, widgetsOf } from '../widgets.ts';
-import type { Scene } from '../words.ts';
 import {
   askedAboutTargets,
   begin,

@@ -4,7 +4,7 @@ import { formatTime, hours, instant, type Millis, millis, minutes, seconds } fro
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { askedAboutTargets, begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 import { restartWith } from './many.ts';
 

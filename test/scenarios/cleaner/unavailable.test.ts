@@ -3,7 +3,7 @@
 import { hours, millis, minutes, parseTime, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, ready, statusOf, target } from './kit.ts';
 
 async function expectVisible(scene: Scene, reason: string, words: string): Promise<void> {

@@ -4,7 +4,7 @@
 import { hours, minutes } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { begin, cleaner, configMap, reasonOf, statusOf, target } from './kit.ts';
 
 const targets = [target('a', 'a', { delete: true })];

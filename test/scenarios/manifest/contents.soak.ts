@@ -16,7 +16,7 @@ import { MAX_CHUNK_BYTES } from 'lapse/checkpoint/limits';
 import { expect, test } from 'vitest';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
-import { play } from '../stage.ts';
+import { runScene } from '../sceneRunner.ts';
 import { widgetOf, widgetsOf } from '../widgets.ts';
 import {
   capturedObjects,
@@ -35,7 +35,7 @@ const widget = (name: string, spec: Json) => widgetOf(widgets, name, spec);
 
 /** As stored by the server now, without the fields that checkpoints leave out. */
 async function live(
-  simulation: Awaited<ReturnType<Parameters<Parameters<typeof play>[0]>[0]['simulation']>>,
+  simulation: Awaited<ReturnType<Parameters<Parameters<typeof runScene>[0]>[0]['simulation']>>,
   ref: string,
 ) {
   const object = (await simulation.userClient.get(ref))!;
@@ -108,7 +108,7 @@ test('objects of any contents are unchanged after capture and decoding', async (
     { maxKeys: 6, noNullPrototype: true },
   );
   const many = fc.sample(spec, { numRuns: 60, seed: 7 }) as Json[];
-  await play(async ({ given, when, then, simulation }) => {
+  await runScene(async ({ given, when, then, simulation }) => {
     await manifestWorld(given, { objects: [widgets, ...many.map((one, i) => widget(`w${i}`, one))] });
     await when.user.apply(
       manifests(
@@ -223,7 +223,7 @@ requestScenario(
 
 test('10,000 targets, some named twice, are stored once each and in order', async () => {
   const count = 9_900;
-  await play(async ({ given, when, then, simulation }) => {
+  await runScene(async ({ given, when, then, simulation }) => {
     const objects = Array.from({ length: count }, (_, i) => configMap(`c${String(i).padStart(5, '0')}`));
     await manifestWorld(given, { objects });
     const all = objects.map(({ metadata }) => target('ConfigMap', metadata.name!)).reverse();

@@ -6,7 +6,7 @@ import { ManifestCaptureRequest, type ManifestTarget } from 'lapse/api/manifestC
 import type { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
 import { decodeChunk } from 'lapse/checkpoint/decode';
-import type { Given, Then } from '../words.ts';
+import type { Given, Then } from '../scene.ts';
 
 export const configMap = (
   name: string,

@@ -14,7 +14,7 @@ import { checkpointName } from 'lapse/checkpoint/names';
 import { expect } from 'vitest';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { configMap, manifests, manifestWorld, REF, target } from './kit.ts';
 
 interface Row {

@@ -15,8 +15,8 @@ import { describe, expect, test } from 'vitest';
 import { servicesForRights } from '../requests/built.ts';
 import { requestScenario as rule } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
-import { askedText, expectNotReused } from '../requests/ruleStories.ts';
-import type { Scene } from '../words.ts';
+import { askedText, expectNotReused } from '../requests/ruleScenarios.ts';
+import type { Scene } from '../scene.ts';
 import {
   checkpointOf,
   configMap,

@@ -26,7 +26,7 @@ import { manifestsPath } from 'lapse/cli/checkpoint/readApi';
 import { manifestCapture } from 'lapse/controllers/manifest-capture/family';
 import { expect } from 'vitest';
 import { NAMESPACE } from './installation.ts';
-import { namespaceOf, type Performance, refusedOf } from './play.ts';
+import { namespaceOf, type RightsResult, refusedOf } from './rightsCase.ts';
 import { ADMIN, OWN, PERSON, users } from './users.ts';
 
 const PLACE = { name: 'lapse', namespace: NAMESPACE, selector: {}, targetPort: 443 };
@@ -89,7 +89,7 @@ interface Stage {
   readonly clock: VirtualClock;
 }
 
-async function act({ admin, own, person, clock }: Stage): Promise<void> {
+async function run({ admin, own, person, clock }: Stage): Promise<void> {
   expect((await readFrontProxy(own)).allowedNames).toEqual(['front-proxy']);
   const certificate = {
     current: () => ({ cert: 'C', key: 'K' }),
@@ -112,7 +112,7 @@ async function act({ admin, own, person, clock }: Stage): Promise<void> {
 }
 
 /** With these roles. */
-export async function performReadApi(access: readonly KubeObject[]): Promise<Performance> {
+export async function runReadApi(access: readonly KubeObject[]): Promise<RightsResult> {
   const clock = new VirtualClock();
   const random = seededRandom(5);
   const requests: RequestRecord[] = [];
@@ -155,7 +155,7 @@ export async function performReadApi(access: readonly KubeObject[]): Promise<Per
     await userClient.apply(access.filter((object) => !isRegistration(object)));
     await userClient.apply(access.filter(isRegistration));
     await clock.advance(seconds(60), nextTurn);
-    await act({ admin, own, person, clock });
+    await run({ admin, own, person, clock });
     return { refused: refusedOf(requests) };
   } catch (error) {
     return { refused: refusedOf(requests), missing: error as Error };

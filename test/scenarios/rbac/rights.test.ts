@@ -1,7 +1,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import { expect, test } from 'vitest';
-import { familyCast } from './casts.ts';
 import { rightsIn, withoutRight } from './rights.ts';
+import { familyRightsSuite } from './rightsSuites.ts';
 
 const role = (...rules: object[]) =>
   ({ apiVersion: 'v1', kind: 'ClusterRole', metadata: { name: 'r' }, rules }) as KubeObject;
@@ -34,9 +34,9 @@ test('a rule about several resources is refused, because some of them could be u
 });
 
 test('a family that lacks a right is refused it; rights.soak.ts tries the others', async () => {
-  const cast = familyCast('request-ttl');
-  const right = cast.rights.find(({ verb }) => verb === 'delete')!;
-  const { refused, missing } = await cast.perform(withoutRight(cast.access, right));
+  const suite = familyRightsSuite('request-ttl');
+  const right = suite.rights.find(({ verb }) => verb === 'delete')!;
+  const { refused, missing } = await suite.run(withoutRight(suite.access, right));
   expect(refused.every((words) => words.includes(right.refusal))).toBe(true);
   expect(missing).toBeDefined();
 });

@@ -1,4 +1,4 @@
-// Users of the server in a play, by token: the administrator, the service account of the process, and a person.
+// Users of the server in a case, by token: the administrator, the service account of the process, and a person.
 
 import { LOCAL_ADMIN, tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { NAMESPACE } from './installation.ts';

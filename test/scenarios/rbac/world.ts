@@ -24,8 +24,8 @@ import { FAMILIES } from 'lapse/controllers/registry';
 import { kindsOf } from 'lapse/manager/crds';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { NAMESPACE } from './installation.ts';
-import { namespaceOf, refusedOf } from './play.ts';
 import { Process } from './process.ts';
+import { namespaceOf, refusedOf } from './rightsCase.ts';
 import { ADMIN, OWN, users } from './users.ts';
 
 export interface WorldOptions {

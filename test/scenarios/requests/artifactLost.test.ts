@@ -3,7 +3,7 @@
 import { minutes, seconds } from '@lapse/base/instant';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 import { capture, readyOf, snapshotClass, usualObjects, volumeWorld } from './kit.ts';
 

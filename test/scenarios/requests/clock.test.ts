@@ -15,7 +15,7 @@ import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
 import { FAMILIES, REF as MANIFESTS, manifests, manifestWorld } from '../manifest/kit.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 import { capture, volumeWorld } from './kit.ts';
 

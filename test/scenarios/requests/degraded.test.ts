@@ -5,7 +5,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 import {
   capture,

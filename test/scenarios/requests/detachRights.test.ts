@@ -25,15 +25,15 @@ const OBJECTS: KubeObject[] = [
   claim(),
 ];
 
-interface Court {
+interface RbacCluster {
   readonly rbac: Rbac;
   readonly simulation: Simulation;
   readonly ended: () => Promise<string | undefined>;
   readonly isClaimKept: () => Promise<boolean>;
 }
 
-async function inCourt(
-  story: (court: Court) => Promise<void>,
+async function withRbac(
+  story: (cluster: RbacCluster) => Promise<void>,
   configuration: JsonObject = {},
 ): Promise<void> {
   const rbac = new Rbac();
@@ -62,7 +62,7 @@ async function inCourt(
 
 describe('detach', () => {
   test('deletes the claim if its author may delete the claim', () =>
-    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+    withRbac(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       await simulation.apply(detach());
       expect(await ended()).toContain('True Completed');
@@ -70,7 +70,7 @@ describe('detach', () => {
     }));
 
   test('signs a request with a generated name too', () =>
-    inCourt(async ({ rbac, simulation, isClaimKept }) => {
+    withRbac(async ({ rbac, simulation, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       const { name: _, ...metadata } = detach().metadata;
       await simulation.user.create(VolumeCaptureRequest, {
@@ -82,7 +82,7 @@ describe('detach', () => {
     }));
 
   test('is refused at admission if its author may not delete the claim', () =>
-    inCourt(async ({ simulation, isClaimKept }) => {
+    withRbac(async ({ simulation, isClaimKept }) => {
       await expect(simulation.apply(detach())).rejects.toThrow(
         'admin may not delete persistentvolumeclaims data in namespace default',
       );
@@ -91,7 +91,7 @@ describe('detach', () => {
     }));
 
   test('keeps the claim if its author lost the right after admission', () =>
-    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+    withRbac(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       simulation.faults.justBefore('get persistentvolumeclaims', () => rbac.revoke(AUTHOR));
       await simulation.apply(detach());
@@ -104,7 +104,7 @@ describe('detach', () => {
     ['without an author', {}],
     ['with a forged author', { [AUTHOR_ANNOTATION]: '{"groups":[],"seal":"x","username":"admin"}' }],
   ])('a request that was stored %s fails, reports what to do, and keeps the claim', (_name, annotations) =>
-    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+    withRbac(async ({ rbac, simulation, ended, isClaimKept }) => {
       rbac.allow(AUTHOR, RIGHT);
       simulation.crash();
       await simulation.apply(detach('nightly', {}, { annotations }));
@@ -119,7 +119,7 @@ describe('detach', () => {
   );
 
   test('does not mark a released volume if its author may not delete its claim', () =>
-    inCourt(async ({ rbac, simulation, ended }) => {
+    withRbac(async ({ rbac, simulation, ended }) => {
       rbac.allow(AUTHOR, RIGHT);
       await simulation.userClient.delete('pvc/data');
       await simulation.timePasses(seconds(1));
@@ -133,7 +133,7 @@ describe('detach', () => {
     }));
 
   test('needs no author with actAs: controller', () =>
-    inCourt(
+    withRbac(
       async ({ simulation, ended }) => {
         await simulation.apply(detach());
         expect(await ended()).toContain('True Completed');
@@ -143,7 +143,7 @@ describe('detach', () => {
 });
 
 test('a snapshot does not need the right to delete the claim', () =>
-  inCourt(async ({ simulation, ended }) => {
+  withRbac(async ({ simulation, ended }) => {
     await simulation.apply(capture());
     await simulation.timePasses(seconds(2));
     expect(await ended()).toContain('True Completed');

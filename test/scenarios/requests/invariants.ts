@@ -7,8 +7,8 @@ import type { Simulation } from '@lapse/simulation/simulate';
 import { PROGRESS_REASONS } from 'lapse/api/storage/conditions';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { expect, test } from 'vitest';
-import { play } from '../stage.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
+import { runScene } from '../sceneRunner.ts';
 
 const REQUESTS = new Set(['VolumeCaptureRequest', 'VolumeRestoreRequest', 'ManifestCaptureRequest']);
 const MADE = new Set([
@@ -106,7 +106,7 @@ export function checkHistory(simulation: Simulation): void {
 /** A scenario with requests in it. */
 export function requestScenario(name: string, story: (scene: Scene) => Promise<void>): void {
   test(name, () =>
-    play(async (scene) => {
+    runScene(async (scene) => {
       await story(scene);
       checkHistory(await scene.simulation());
     }),

@@ -7,7 +7,7 @@ import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import { volumeCaptureRequestKind } from 'lapse/api/volumeCaptureRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
-import type { Given, Then, When } from '../words.ts';
+import type { Given, Then, When } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 
 const CONFIG_MAP: KubeObject = {

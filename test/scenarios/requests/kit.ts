@@ -11,7 +11,7 @@ import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
-import type { Given, Then } from '../words.ts';
+import type { Given, Then } from '../scene.ts';
 
 export const DRIVER = 'csi.example';
 export const GI = '1Gi';

@@ -5,7 +5,7 @@ import { minus, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { expect, test } from 'vitest';
-import { play } from '../stage.ts';
+import { runScene } from '../sceneRunner.ts';
 import { checkHistory } from './invariants.ts';
 import { capture, content, restore, usualObjects, volumeWorld } from './kit.ts';
 
@@ -14,7 +14,7 @@ type Lateness = Map<string, number>;
 /** Requests are created over ten minutes, valid and invalid. Returns how long after its deadline each was deleted. */
 async function history(mode: 'scanner' | 'annotation'): Promise<Lateness> {
   const late: Lateness = new Map();
-  await play(async ({ given, when, simulation }) => {
+  await runScene(async ({ given, when, simulation }) => {
     const random = seededRandom(5);
     await volumeWorld(given, {
       families: ['volume-capture', 'volume-restore', 'request-ttl'],

@@ -12,7 +12,7 @@ import { volumeCaptureController } from 'lapse/controllers/volume-capture/contro
 import { volumeRestoreController } from 'lapse/controllers/volume-restore/controller';
 import { type DirectReader, directReader } from 'lapse/requests/direct';
 import { describe, expect, test } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { captureOptions, servicesForRights } from './built.ts';
 import { requestScenario } from './invariants.ts';
 import {
@@ -29,7 +29,7 @@ import {
   volumeWorld,
   type WorldOptions,
 } from './kit.ts';
-import { askedText, expectNotReused } from './ruleStories.ts';
+import { askedText, expectNotReused } from './ruleScenarios.ts';
 
 const CAPTURE: WorldOptions = { families: ['volume-capture'], simulatedControllers: ['csi-snapshotter'] };
 const WHOLE: WorldOptions = { families: ['volume-capture', 'object-keeper', 'request-ttl'] };

@@ -4,7 +4,7 @@
 import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { expect } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 import {
   capture,

@@ -5,8 +5,8 @@ import { hours, minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { describe, expect, test } from 'vitest';
-import { play } from '../stage.ts';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
+import { runScene } from '../sceneRunner.ts';
 import { checkHistory } from './invariants.ts';
 import { capture, content, readyOf, restore, usualObjects, volumeWorld } from './kit.ts';
 
@@ -52,7 +52,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     retained = false,
   ) =>
     test(name, () =>
-      play(async (scene) => {
+      runScene(async (scene) => {
         await volumeWorld(scene.given, {
           families: retained ? [family, 'object-keeper', 'request-ttl'] : [family, 'request-ttl'],
           simulatedControllers: retained

@@ -1,4 +1,4 @@
-// The stage of the scenarios: what it refuses, what it detects, and what its helpers do.
+// The runner of the scenarios: what it refuses, what it detects, and what its helpers do.
 
 import { millis, minutes, seconds } from '@lapse/base/instant';
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
@@ -7,7 +7,7 @@ import { settled } from '@lapse/runtime/outcome';
 import { describe, expect, test } from 'vitest';
 import { finishedJob, finishedStatus, job } from './kit.ts';
 import { scenario } from './scenario.ts';
-import { play } from './stage.ts';
+import { runScene } from './sceneRunner.ts';
 
 const note = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'note' } };
 
@@ -24,20 +24,20 @@ const restless = defineController<ConfigMap>({
 
 describe('the double run', () => {
   test('fails the scenario if a controller writes again', async () => {
-    const story = play(async ({ given }) => {
+    const scenario = runScene(async ({ given }) => {
       given.controllers(restless);
       await given.object(note);
     });
-    await expect(story).rejects.toThrow(/writes of the double run.*PATCH .*configmaps\/note/s);
+    await expect(scenario).rejects.toThrow(/writes of the double run.*PATCH .*configmaps\/note/s);
   });
   test('passes if the scenario gives a reason', () =>
-    play(async ({ given }) => {
+    runScene(async ({ given }) => {
       given.controllers(restless);
       given.noDoubleRun('it is what this test is about');
       await given.object(note);
     }));
   test('is skipped if the process is down', () =>
-    play(async ({ given, simulation }) => {
+    runScene(async ({ given, simulation }) => {
       given.controllers(restless);
       await given.object(note);
       (await simulation()).crash();
@@ -45,7 +45,7 @@ describe('the double run', () => {
 });
 
 describe('invalid use is refused with a message', () => {
-  test.each<[string, Parameters<typeof play>[0], string]>([
+  test.each<[string, Parameters<typeof runScene>[0], string]>([
     [
       'an unknown family',
       async ({ given }) => given.controllers('tll'),
@@ -87,8 +87,8 @@ describe('invalid use is refused with a message', () => {
       },
       'cm/note exists',
     ],
-  ])('%s', async (_what, story, message) => {
-    await expect(play(story)).rejects.toThrow(message);
+  ])('%s', async (_what, scenario, message) => {
+    await expect(runScene(scenario)).rejects.toThrow(message);
   });
 });
 

@@ -1,4 +1,4 @@
-// Runs a scenario: implements the helpers of words.ts on a simulation. The first helper that needs the cluster starts
+// Runs a scenario: implements the helpers of scene.ts on a simulation. The first helper that needs the cluster starts
 // it. Until then `given` only collects settings.
 
 import { type Millis, millis } from '@lapse/base/instant';
@@ -15,9 +15,9 @@ import type { Family } from 'lapse/controllers/family';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
 import { composeFamilies, findFamily } from './compose.ts';
-import type { Given, Scene, Then, When } from './words.ts';
+import type { Given, Scene, Then, When } from './scene.ts';
 
-class Stage {
+class SceneRunner {
   readonly families = new Set<Family>();
   readonly controllers: ControllerDefinition[] = [];
   readonly simulatedControllers: ControllerDefinition[] = [];
@@ -84,48 +84,48 @@ async function checkDoubleRun(simulation: Simulation): Promise<void> {
   expect(reconciled, 'objects that were reconciled by the double run').toBe(objects);
 }
 
-function givenOn(stage: Stage): Given {
+function givenOn(runner: SceneRunner): Given {
   return {
     controllers: (...named) =>
-      stage.note(() => {
+      runner.note(() => {
         for (const one of named)
-          if (typeof one === 'string') stage.families.add(findFamily(one));
-          else stage.controllers.push(one);
+          if (typeof one === 'string') runner.families.add(findFamily(one));
+          else runner.controllers.push(one);
       }),
     configuration: (sections) =>
-      stage.note(() => {
-        stage.configuration = { ...stage.configuration, ...sections };
+      runner.note(() => {
+        runner.configuration = { ...runner.configuration, ...sections };
       }),
-    gates: (gates) => stage.note(() => Object.assign(stage.gates, gates)),
+    gates: (gates) => runner.note(() => Object.assign(runner.gates, gates)),
     simulatedControllers: (...simulatedControllers) =>
-      stage.note(() => {
+      runner.note(() => {
         for (const one of simulatedControllers)
-          stage.simulatedControllers.push(
+          runner.simulatedControllers.push(
             ...(typeof one === 'string' ? simulatedControllersNamed([one]) : [one]),
           );
       }),
-    kinds: (...kinds) => stage.note(() => stage.kinds.push(...kinds)),
+    kinds: (...kinds) => runner.note(() => runner.kinds.push(...kinds)),
     seed: (seed) =>
-      stage.note(() => {
-        stage.seed = seed;
+      runner.note(() => {
+        runner.seed = seed;
       }),
-    object: async (manifests) => (await stage.simulation()).apply(manifests),
+    object: async (manifests) => (await runner.simulation()).apply(manifests),
     noDoubleRun: (because) => {
-      stage.noDoubleRun = because;
+      runner.noDoubleRun = because;
     },
   };
 }
 
-function whenOn(stage: Stage): When {
+function whenOn(runner: SceneRunner): When {
   /** A user acts, and the controllers react. Inside `justBefore` the reaction is not awaited. */
   let inside = 0;
   const acts = async <T>(act: (simulation: Simulation) => Promise<T>): Promise<T> => {
-    const simulation = await stage.simulation();
+    const simulation = await runner.simulation();
     const result = await act(simulation);
     if (inside === 0) await simulation.settle();
     return result;
   };
-  const timePasses = async (length: Millis) => (await stage.simulation()).timePasses(length);
+  const timePasses = async (length: Millis) => (await runner.simulation()).timePasses(length);
   return {
     user: {
       apply: (manifests) => acts(({ userClient }) => userClient.apply(manifests)),
@@ -135,9 +135,9 @@ function whenOn(stage: Stage): When {
       delete: (ref, options) => acts(({ userClient }) => userClient.delete(ref, options)),
     },
     timePasses,
-    until: async (predicate, limit) => (await stage.simulation()).until(predicate, limit),
+    until: async (predicate, limit) => (await runner.simulation()).until(predicate, limit),
     justBefore: (matcher, fn, options) =>
-      stage.now.faults.justBefore(
+      runner.now.faults.justBefore(
         matcher,
         async (request) => {
           inside++;
@@ -149,19 +149,19 @@ function whenOn(stage: Stage): When {
         },
         options,
       ),
-    serverAnswers: (matcher, fault, options) => stage.now.faults.answer(matcher, fault, options),
-    serverIsSlow: (delay) => stage.now.faults.slowServer(delay),
-    processRestarts: async () => (await stage.simulation()).restart(),
+    serverAnswers: (matcher, fault, options) => runner.now.faults.answer(matcher, fault, options),
+    serverIsSlow: (delay) => runner.now.faults.slowServer(delay),
+    processRestarts: async () => (await runner.simulation()).restart(),
     processCrashes: async ({ downFor = millis(0) } = {}) => {
-      const simulation = await stage.simulation();
+      const simulation = await runner.simulation();
       simulation.crash();
       await simulation.timePasses(downFor);
       await simulation.restart();
     },
-    leadershipIsLost: async () => (await stage.simulation()).setLeading(false),
-    leadershipReturns: async () => (await stage.simulation()).setLeading(true),
+    leadershipIsLost: async () => (await runner.simulation()).setLeading(false),
+    leadershipReturns: async () => (await runner.simulation()).setLeading(true),
     watchesBreak: (how) => acts(async ({ faults }) => faults.breakWatches(how)),
-    cachesAreStale: () => stage.now.faults.holdEvents(),
+    cachesAreStale: () => runner.now.faults.holdEvents(),
     cachesCatchUp: () => acts(async ({ faults }) => faults.releaseEvents()),
     clockJumps: (by) => acts(async (simulation) => simulation.jumpProcess(by)),
     serverClockIs: (offset) => acts(async (simulation) => simulation.skewServer(offset)),
@@ -169,31 +169,31 @@ function whenOn(stage: Stage): When {
   };
 }
 
-function thenOn(stage: Stage): Then {
+function thenOn(runner: SceneRunner): Then {
   const look = async (ref: string) => {
-    const simulation = await stage.simulation();
+    const simulation = await runner.simulation();
     await simulation.settle();
     return simulation.get(ref);
   };
-  const story = () => `\n${stage.now.timeline()}\n`;
+  const scenario = () => `\n${runner.now.timeline()}\n`;
   return {
     exists: async (ref) => {
-      if ((await look(ref)) === undefined) expect.fail(`${ref} does not exist${story()}`);
+      if ((await look(ref)) === undefined) expect.fail(`${ref} does not exist${scenario()}`);
     },
     isGone: async (ref) => {
-      if ((await look(ref)) !== undefined) expect.fail(`${ref} exists${story()}`);
+      if ((await look(ref)) !== undefined) expect.fail(`${ref} exists${scenario()}`);
     },
     isTerminating: async (ref) => {
       if ((await look(ref))?.metadata.deletionTimestamp === undefined)
-        expect.fail(`${ref} is not terminating${story()}`);
+        expect.fail(`${ref} is not terminating${scenario()}`);
     },
     object: async (ref) => {
       const object = await look(ref);
-      if (object === undefined) expect.fail(`${ref} does not exist${story()}`);
+      if (object === undefined) expect.fail(`${ref} does not exist${scenario()}`);
       return object as never;
     },
     events: async (ref) => {
-      const simulation = await stage.simulation();
+      const simulation = await runner.simulation();
       await simulation.settle();
       const { items } = await simulation.user.list(KubeEvent);
       const { kind, name, namespace } = parseRef(ref);
@@ -208,31 +208,31 @@ function thenOn(stage: Stage): Then {
     },
     requests: (matcher) => {
       const matches = matcher === undefined ? () => true : compileMatcher(matcher);
-      return stage.now.requests.filter(matches);
+      return runner.now.requests.filter(matches);
     },
-    writes: () => stage.now.writes(),
+    writes: () => runner.now.writes(),
     timeline: () => {
-      const text = stage.now.timeline();
+      const text = runner.now.timeline();
       return { text, toEqual: (wanted) => expect(normalize(text)).toBe(normalize(wanted)) };
     },
   };
 }
 
-export async function play(story: (scene: Scene) => Promise<void>): Promise<void> {
-  const stage = new Stage();
+export async function runScene(body: (scene: Scene) => Promise<void>): Promise<void> {
+  const runner = new SceneRunner();
   const scene: Scene = {
-    given: givenOn(stage),
-    when: whenOn(stage),
-    // biome-ignore lint/suspicious/noThenProperty: it is an object, not a function, and reads aloud
-    then: thenOn(stage),
-    simulation: () => stage.simulation(),
-    now: () => stage.ready?.clock.now() ?? VIRTUAL_START,
+    given: givenOn(runner),
+    when: whenOn(runner),
+    // biome-ignore lint/suspicious/noThenProperty: the scenario reads as given, when, then
+    then: thenOn(runner),
+    simulation: () => runner.simulation(),
+    now: () => runner.ready?.clock.now() ?? VIRTUAL_START,
   };
   try {
-    await story(scene);
+    await body(scene);
   } catch (error) {
-    await stage.ready?.close();
+    await runner.ready?.close();
     throw error;
   }
-  await stage.end();
+  await runner.end();
 }

@@ -1,4 +1,4 @@
-// The plays of the families that delete Jobs, Pods and the targets of policies and Cleaners, and of storage pools.
+// The cases of the families that delete Jobs, Pods and the targets of policies and Cleaners, and of storage pools.
 
 import { formatTime, minutes, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { cleaner, configMap, KNATIVE, target } from '../cleaner/kit.ts';
 import { finishedJob } from '../kit.ts';
 import { NAMESPACE } from './installation.ts';
-import { conditionOf, expectGone, loseRace, namespaceOf, type Play } from './play.ts';
+import { conditionOf, expectGone, loseRace, namespaceOf, type RightsCase } from './rightsCase.ts';
 
 const finishedPod = (name: string): KubeObject =>
   ({
@@ -23,9 +23,9 @@ const finishedPod = (name: string): KubeObject =>
     },
   }) as KubeObject;
 
-export const ttlAfterFinished: Play = {
+export const ttlAfterFinished: RightsCase = {
   simulatedControllers: ['owner-gc'],
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.apply([finishedJob('report', { ttl: seconds(10) }), finishedPod('once')]);
     loseRace(world, 'delete jobs', 'job/report');
@@ -45,9 +45,9 @@ const policy = (kind: string, name: string, spec: object): KubeObject =>
     spec: { ttl: '1m', from: 'Created', mode: 'Enforce', ...spec },
   }) as KubeObject;
 
-export const ttlPolicy: Play = {
+export const ttlPolicy: RightsCase = {
   granted: ['configmaps', 'revisions.serving.knative.dev'],
-  async act(world) {
+  async run(world) {
     await world.start();
     const selector = { matchLabels: { team: 'a' } };
     await world.apply([
@@ -94,9 +94,9 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: broom }
 subjects: [{ kind: ServiceAccount, name: broom, namespace: default }]
 `;
 
-export const cleaners: Play = {
+export const cleaners: RightsCase = {
   granted: ['configmaps', 'revisions.serving.knative.dev'],
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.apply(BROOM);
     const named = (name: string) => ({ name });
@@ -139,8 +139,8 @@ const AGENT = {
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 } as KubeObject;
 
-export const storagePools: Play = {
-  async act(world) {
+export const storagePools: RightsCase = {
+  async run(world) {
     await world.start();
     await world.apply([node('n1'), lvg('v1', 'n1'), AGENT, pool('p', ['v1'])]);
     await world.timePasses(seconds(30));

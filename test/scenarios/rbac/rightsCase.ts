@@ -1,4 +1,4 @@
-// A play: a sequence in which a family needs each of its rights, and the results that must follow.
+// A case: a sequence in which a family needs each of its rights, and the results that must follow.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -9,7 +9,7 @@ import type { Family } from 'lapse/controllers/family';
 import { expect } from 'vitest';
 import type { World } from './world.ts';
 
-export interface Play {
+export interface RightsCase {
   /** Families whose kinds are served. Default: the family itself. */
   readonly kinds?: readonly Family[];
   /** By name. */
@@ -19,10 +19,10 @@ export interface Play {
   /** The values of the chart's `config`. */
   readonly configuration?: JsonObject;
   /** Throws if an expected result is missing. */
-  act(world: World): Promise<void>;
+  run(world: World): Promise<void>;
 }
 
-export interface Performance {
+export interface RightsResult {
   /** Requests that were refused for a missing right, as reported by the API server. */
   readonly refused: readonly string[];
   /** The expected results that are missing. */

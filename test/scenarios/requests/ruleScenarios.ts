@@ -2,7 +2,7 @@
 
 import type { RequestRecord } from '@lapse/simulation/wire';
 import { expect } from 'vitest';
-import type { Scene } from '../words.ts';
+import type { Scene } from '../scene.ts';
 
 /** `create objectkeepers`, `patch volumecapturerequests/status`. */
 export const askedText = ({ verb, resource, subresource }: RequestRecord): string =>

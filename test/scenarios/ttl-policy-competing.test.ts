@@ -5,7 +5,7 @@ import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Fault } from '@lapse/simulation/faults';
 import { describe, expect } from 'vitest';
 import { PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
-import { deletes, readyOf, start, statusOf } from './policyStories.ts';
+import { deletes, readyOf, start, statusOf } from './policyScenarios.ts';
 import { scenario } from './scenario.ts';
 
 const KEEP = { selector: { matchLabels: { keep: 'yes' } } };

@@ -1,4 +1,4 @@
-// The plays of the request families: captures, restores, checkpoints, their keepers, and their expiry.
+// The cases of the request families: captures, restores, checkpoints, their keepers, and their expiry.
 
 import { formatTime, minutes, plus, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -8,7 +8,7 @@ import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
 import { configMap, manifests } from '../manifest/kit.ts';
 import { capture, claim, content, detach, restore, usualObjects, volume } from '../requests/kit.ts';
-import { conditionOf, expectGone, loseRace, type Play } from './play.ts';
+import { conditionOf, expectGone, loseRace, type RightsCase } from './rightsCase.ts';
 import type { World } from './world.ts';
 
 const REQUESTS = FAMILIES.filter(({ name }) => /capture|restore/.test(name));
@@ -25,9 +25,9 @@ async function expectTtl({ userClient }: World, ref: string): Promise<void> {
   expect(Object.keys(annotations).filter((key) => key.endsWith('/ttl'))).toHaveLength(1);
 }
 
-export const volumeCapture: Play = {
+export const volumeCapture: RightsCase = {
   simulatedControllers: ['csi-snapshotter', 'pvc-protection'],
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.apply(usualObjects());
     await world.apply([
@@ -54,9 +54,9 @@ export const volumeCapture: Play = {
   },
 };
 
-export const volumeRestore: Play = {
+export const volumeRestore: RightsCase = {
   simulatedControllers: ['provisioner'],
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);
     await world.userClient.status('persistentvolumeclaim/taken', { phase: 'Lost' });
@@ -79,9 +79,9 @@ export const volumeRestore: Play = {
   },
 };
 
-export const manifestCapture: Play = {
+export const manifestCapture: RightsCase = {
   granted: ['configmaps'],
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.apply([configMap('a'), configMap('b')]);
     // Killed when everything is stored but the checkpoint does not report it: the next run reads the stored chunks.
@@ -112,9 +112,9 @@ export async function keeperOf(
   };
 }
 
-export const objectKeeper: Play = {
+export const objectKeeper: RightsCase = {
   kinds: REQUESTS,
-  async act(world) {
+  async run(world) {
     await world.start();
     await world.timePasses(seconds(5));
     await world.apply(followed);
@@ -129,8 +129,8 @@ export const objectKeeper: Play = {
   },
 };
 
-export const requestTtl: Play = {
-  async act(world) {
+export const requestTtl: RightsCase = {
+  async run(world) {
     await world.start();
     // Twelve seconds of its ten minutes are left.
     const time = formatTime(plus(world.clock.now(), minutes(-9.8)));

@@ -7,7 +7,7 @@ import type { WatchBreak } from '@lapse/simulation/streams';
 import type { TTLPolicyStatus } from 'lapse/api/ttlPolicy';
 import { expect } from 'vitest';
 import { PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
-import type { Given, Scene, Then } from './words.ts';
+import type { Given, Scene, Then } from './scene.ts';
 
 interface Policy extends KubeObject {
   status?: TTLPolicyStatus;

@@ -1,5 +1,5 @@
-// All families with their roles and their plays, one process for the rights that all of them need, and the read API.
-// Each cast covers its own rights; together they cover all rights that the chart grants.
+// All families with their roles and their cases, one process for the rights that all of them need, and the read API.
+// Each suite covers its own rights; together they cover all rights that the chart grants.
 
 import { parseTime, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,11 +10,10 @@ import { buildWebhooks } from 'lapse/cli/manifests/webhooks';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
-import { CHOSEN, chosenRules, withChosen } from './chosen.ts';
-import { cleaners, storagePools, ttlAfterFinished, ttlPolicy } from './endings.ts';
+import { cleaners, storagePools, ttlAfterFinished, ttlPolicy } from './deletionCases.ts';
 import { impersonatingInstallationOf, installationOf } from './installation.ts';
-import { grantOf, type Performance, type Play } from './play.ts';
-import { performReadApi, readApiObjects } from './readApi.ts';
+import { OPTION_CASES, optionRules, withOptionRules } from './optionCases.ts';
+import { readApiObjects, runReadApi } from './readApi.ts';
 import {
   expectSeries,
   manifestCapture,
@@ -22,11 +21,12 @@ import {
   requestTtl,
   volumeCapture,
   volumeRestore,
-} from './requests.ts';
+} from './requestCases.ts';
 import { type OneRight, rightsIn } from './rights.ts';
+import { grantOf, type RightsCase, type RightsResult } from './rightsCase.ts';
 import { openWorld } from './world.ts';
 
-const PLAYS: Readonly<Record<string, Play>> = {
+const CASES: Readonly<Record<string, RightsCase>> = {
   'ttl-after-finished': ttlAfterFinished,
   'ttl-policy': ttlPolicy,
   cleaner: cleaners,
@@ -39,8 +39,8 @@ const PLAYS: Readonly<Record<string, Play>> = {
 };
 
 /** Events that repeat, the lease, and a certificate that is created, registered with the API server, and renewed. */
-const processPlay: Play = {
-  async act(world) {
+const processCase: RightsCase = {
+  async run(world) {
     await expectSeries(world);
     const { spec } = (await world.userClient.get<Lease>(`${world.installation.namespace}/lease/lapse`))!;
     expect(world.clock.now() - parseTime(spec!.renewTime!)).toBeLessThan(seconds(15));
@@ -59,19 +59,19 @@ const processPlay: Play = {
   },
 };
 
-export interface Cast {
+export interface RightsSuite {
   readonly name: string;
   /** The account and its roles. */
   readonly access: readonly KubeObject[];
   /** The rights that it covers. */
   readonly rights: readonly OneRight[];
-  /** The play, with these roles. */
-  perform(access: readonly KubeObject[]): Promise<Performance>;
+  /** The case, with these roles. */
+  run(access: readonly KubeObject[]): Promise<RightsResult>;
 }
 
 const AUTHOR_KEY = /^create secrets$|^get secrets lapse-author-key$/;
 
-function castOf(name: string, families: readonly string[], play: Play): Cast {
+function rightsSuiteOf(name: string, families: readonly string[], rightsCase: RightsCase): RightsSuite {
   const installation = impersonatingInstallationOf(
     ...FAMILIES.filter((family) => families.includes(family.name)),
   );
@@ -85,51 +85,51 @@ function castOf(name: string, families: readonly string[], play: Play): Cast {
     return AUTHOR_KEY.test(text) === (name !== 'process');
   };
   const rights = rightsIn(access).filter(isOwn);
-  return { name, access, rights, perform: (given) => perform(installation, play, given) };
+  return { name, access, rights, run: (given) => run(installation, rightsCase, given) };
 }
 
 /** A family with another configuration. It covers the rights that this configuration adds. */
-function chosenCastOf(family: Family): Cast {
-  const { name, configuration } = { name: family.name, ...CHOSEN[family.name]! };
+function optionRightsSuiteOf(family: Family): RightsSuite {
+  const { name, configuration } = { name: family.name, ...OPTION_CASES[family.name]! };
   const installation = installationOf(family);
-  const access = withChosen(buildInstallationAccess(installation), chosenRules(family, FAMILIES));
-  const isChosen = ({ at: [object] }: OneRight) => access[object]!.metadata.name === 'lapse:chosen';
+  const access = withOptionRules(buildInstallationAccess(installation), optionRules(family, FAMILIES));
+  const isOptional = ({ at: [object] }: OneRight) => access[object]!.metadata.name === 'lapse:options';
   return {
     name: `${name} with ${JSON.stringify(configuration)}`,
     access,
-    rights: rightsIn(access).filter(isChosen),
-    perform: (given) => perform(installation, CHOSEN[name]!, given),
+    rights: rightsIn(access).filter(isOptional),
+    run: (given) => run(installation, OPTION_CASES[name]!, given),
   };
 }
 
-export const familyCast = (name: string): Cast =>
-  castOf(name, [name], PLAYS[name] ?? { act: async () => {} });
+export const familyRightsSuite = (name: string): RightsSuite =>
+  rightsSuiteOf(name, [name], CASES[name] ?? { run: async () => {} });
 
-const readApiCast = (access = readApiObjects()): Cast => ({
+const readApiRightsSuite = (access = readApiObjects()): RightsSuite => ({
   name: 'read-api',
   access,
   rights: rightsIn(access),
-  perform: performReadApi,
+  run: runReadApi,
 });
 
-export const allCasts = (): Cast[] => [
-  ...FAMILIES.map(({ name }) => familyCast(name)),
-  castOf('process', ['cleaner', 'volume-restore'], processPlay),
-  ...FAMILIES.filter(({ name }) => CHOSEN[name] !== undefined).map(chosenCastOf),
-  readApiCast(),
+export const allRightsSuites = (): RightsSuite[] => [
+  ...FAMILIES.map(({ name }) => familyRightsSuite(name)),
+  rightsSuiteOf('process', ['cleaner', 'volume-restore'], processCase),
+  ...FAMILIES.filter(({ name }) => OPTION_CASES[name] !== undefined).map(optionRightsSuiteOf),
+  readApiRightsSuite(),
 ];
 
-async function perform(
+async function run(
   installation: Installation,
-  play: Play,
+  rightsCase: RightsCase,
   access: readonly KubeObject[],
-): Promise<Performance> {
-  const { kinds = [], simulatedControllers = [], granted = [], configuration = {} } = play;
+): Promise<RightsResult> {
+  const { kinds = [], simulatedControllers = [], granted = [], configuration = {} } = rightsCase;
   const grants = granted.length === 0 ? [] : grantOf(granted, installation);
   const given = [...access, ...grants];
   const world = await openWorld({ installation, access: given, kinds, simulatedControllers, configuration });
   try {
-    await play.act(world);
+    await rightsCase.run(world);
     return { refused: world.refused() };
   } catch (error) {
     return { refused: world.refused(), missing: error as Error };

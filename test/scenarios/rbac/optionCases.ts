@@ -1,4 +1,4 @@
-// Plays with a configuration other than the default, in which families need the rights that an option adds.
+// Cases with a configuration other than the default, in which families need the rights that an option adds.
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -7,15 +7,15 @@ import type { Family } from 'lapse/controllers/family';
 import type { Rule } from 'lapse/manager/rbac';
 import { expect } from 'vitest';
 import { configMap } from '../manifest/kit.ts';
-import { expectGone, type Play } from './play.ts';
-import { keeperOf, manifestCapture, volumeCapture, volumeRestore } from './requests.ts';
+import { keeperOf, manifestCapture, volumeCapture, volumeRestore } from './requestCases.ts';
+import { expectGone, type RightsCase } from './rightsCase.ts';
 
 /** Requests expire by their own annotation, one minute after they have completed. */
-const byAnnotation = (play: Play, request: string): Play => ({
-  ...play,
+const byAnnotation = (rightsCase: RightsCase, request: string): RightsCase => ({
+  ...rightsCase,
   configuration: { requestTTL: { mode: 'annotation', ttl: '1m' } },
-  async act(world) {
-    await play.act(world);
+  async run(world) {
+    await rightsCase.run(world);
     expect(await world.userClient.get(request)).toBeDefined();
     await world.timePasses(minutes(3));
     await expectGone(world, request);
@@ -25,9 +25,9 @@ const byAnnotation = (play: Play, request: string): Play => ({
 const FOLLOWED = 'configmaps';
 
 /** A keeper follows a kind that the operator allows. */
-const following: Play = {
+const following: RightsCase = {
   configuration: { objectKeeper: { follow: [FOLLOWED] } },
-  async act(world) {
+  async run(world) {
     await world.start();
     const map = configMap('followed');
     await world.apply(map);
@@ -39,28 +39,28 @@ const following: Play = {
   },
 };
 
-/** By family: the play with the option. */
-export const CHOSEN: Readonly<Record<string, Play>> = {
+/** By family: the case with the option. */
+export const OPTION_CASES: Readonly<Record<string, RightsCase>> = {
   'volume-capture': byAnnotation(volumeCapture, 'volumecapturerequest/nightly'),
   'volume-restore': byAnnotation(volumeRestore, 'volumerestorerequest/back'),
   'manifest-capture': byAnnotation(manifestCapture, 'manifestcapturerequest/before'),
   'object-keeper': following,
 };
 
-/** Rules that the chart adds to those of a family for the options of its play. */
-export function chosenRules(family: Family, known: readonly Family[]): Rule[] {
+/** Rules that the chart adds to those of a family for the options of its case. */
+export function optionRules(family: Family, known: readonly Family[]): Rule[] {
   const named = (rule: Rule): Rule =>
     rule.resources[0] === ITEM ? { ...rule, resources: [FOLLOWED] } : rule;
   return choicesOf(family, known).flatMap(({ rules }) => rules.map(named));
 }
 
 /** The roles, with these rules in an additional role. */
-export const withChosen = (access: readonly KubeObject[], rules: readonly Rule[]): KubeObject[] => {
+export const withOptionRules = (access: readonly KubeObject[], rules: readonly Rule[]): KubeObject[] => {
   const ours = access.filter(({ metadata }) => metadata.name === 'lapse:process');
   const copies = ours.map((object) => {
     const copy = structuredClone(object) as KubeObject & { roleRef?: { name: string }; rules?: unknown };
-    copy.metadata = { ...copy.metadata, name: 'lapse:chosen' };
-    if (copy.roleRef !== undefined) copy.roleRef.name = 'lapse:chosen';
+    copy.metadata = { ...copy.metadata, name: 'lapse:options' };
+    if (copy.roleRef !== undefined) copy.roleRef.name = 'lapse:options';
     else copy.rules = rules;
     return copy;
   });
