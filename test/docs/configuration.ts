@@ -36,8 +36,8 @@ export function writeReference(): string {
   return [
     '# Configuration',
     '',
-    'Written by `node test/docs/configuration.ts`. Flags win over the file of `--config`, the file over the environment,',
-    'the environment over the defaults. An unknown field is an error.',
+    'Flags take precedence over the file of `--config`, the file over the environment, and the environment over the',
+    'defaults. An unknown field is an error. `node test/docs/configuration.ts` generates this page.',
     '',
     '## Flags of `lapse run`',
     '',

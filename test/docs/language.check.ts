@@ -44,7 +44,7 @@ function findWords(file: string, text: string): string[] {
   );
 }
 
-const pages = filesUnder('docs', /\.md$/).filter((page) => !/^docs\/(adr|reference)\//.test(page));
+const pages = [...filesUnder('docs', /\.md$/), ...filesUnder('examples', /README\.md$/)];
 
 test.each([
   ['sources', filesUnder('packages', /\.ts$/)],

@@ -61,7 +61,7 @@ export const CAPTURE_SECTION: JsonObject = {
       type: 'boolean',
       default: false,
       description:
-        'Volumes: a request may name a claim of another namespace. Whoever may create requests can then capture it.',
+        'Volumes: a request may name a claim of another namespace. A user who may create requests can then capture it.',
     },
     secrets: {
       type: 'string',

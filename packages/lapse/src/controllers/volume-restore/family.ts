@@ -39,7 +39,8 @@ const RESTORE_SECTION: JsonObject = {
       type: 'array',
       default: REPORTERS,
       items: { type: 'string' },
-      description: 'Reporting controllers whose Warning events end a restore. Anybody may write events.',
+      description:
+        'Reporting controllers whose Warning Events fail a restore. Every user who may create Events can write them.',
     },
   },
 };
