@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { prepareStage, type Stage } from './badInput/stage.ts';
-import { judgeAll } from './badInput/suite.ts';
+import { checkAll } from './badInput/suite.ts';
 import { bedTarget } from './replay/targets.ts';
 
 let bed: Bed;
@@ -21,6 +21,6 @@ afterAll(async () => {
 });
 
 test('every refusal is as recorded, and unusual but valid input is stored', async () => {
-  const verdicts = await judgeAll(target, stage);
-  expect([...verdicts].filter(([, verdict]) => verdict.kind !== 'passed')).toEqual([]);
+  const results = await checkAll(target, stage);
+  expect([...results].filter(([, result]) => result.kind !== 'passed')).toEqual([]);
 });

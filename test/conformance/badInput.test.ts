@@ -4,10 +4,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareStage, type Stage } from './badInput/stage.ts';
-import { judgeAccepted, judgeRefusal, KEPT, REFUSED } from './badInput/suite.ts';
+import { checkAccepted, checkRejected, KEPT, REFUSED } from './badInput/suite.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
-import { loadKnown, surprises } from './known.ts';
-import type { Verdict } from './replay/types.ts';
+import { loadKnown, unexpectedResults } from './known.ts';
+import type { CaseResult } from './replay/types.ts';
 
 let target: Embedded;
 let stage: Stage;
@@ -19,29 +19,29 @@ beforeAll(async () => {
 afterAll(() => target?.close());
 
 const known = loadKnown('badInput');
-const seen = new Map<string, Verdict>();
+const seen = new Map<string, CaseResult>();
 
 describe('refused with the right Status, without a new revision', () => {
   test.each(REFUSED)('%s', async (rule) => {
     const before = target.server.revision();
-    const verdict = await judgeRefusal(stage, rule);
-    seen.set(`refused / ${rule}`, verdict);
+    const result = await checkRejected(stage, rule);
+    seen.set(`refused / ${rule}`, result);
     if (Object.hasOwn(known, `refused / ${rule}`)) return;
-    expect(verdict).toEqual({ kind: 'passed' });
+    expect(result).toEqual({ kind: 'passed' });
     expect(target.server.revision()).toBe(before);
   });
 });
 
 describe('kept exactly', () => {
   test.each(KEPT)('%s', async (rule) => {
-    const verdict = await judgeAccepted(target, rule);
-    seen.set(`kept / ${rule}`, verdict);
-    if (!Object.hasOwn(known, `kept / ${rule}`)) expect(verdict).toEqual({ kind: 'passed' });
+    const result = await checkAccepted(target, rule);
+    seen.set(`kept / ${rule}`, result);
+    if (!Object.hasOwn(known, `kept / ${rule}`)) expect(result).toEqual({ kind: 'passed' });
   });
 });
 
 test('the list of known differences is correct', () => {
-  expect(surprises(seen, known)).toEqual([]);
+  expect(unexpectedResults(seen, known)).toEqual([]);
 });
 
 test('afterwards the server is up, unchanged, and had no internal error', async () => {

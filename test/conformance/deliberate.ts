@@ -1,5 +1,4 @@
-// General differences between the embedded server and kube-apiserver: deliberate ones, and temporary ones. The first
-// parts of differences.md.
+// Deliberate differences between the embedded server and kube-apiserver: the first part of differences.md.
 
 export interface Deliberate {
   readonly what: string;
@@ -8,88 +7,91 @@ export interface Deliberate {
 
 export const DELIBERATE: readonly Deliberate[] = [
   {
-    what: 'Regular expressions that compile to more than 20,000 instructions, schemas whose patterns compile to more than 40,000, and YAML whose aliases repeat more than 10,000 nodes are refused.',
-    why: 'One small object could take all memory of the process; patterns and documents in use are far below.',
+    what: 'The server rejects regular expressions that compile to more than 20,000 instructions, schemas whose patterns compile to more than 40,000, and YAML whose aliases repeat more than 10,000 nodes.',
+    why: 'Otherwise one small object could use all memory of the process. Real patterns and documents are far below these limits.',
   },
   {
-    what: 'Answers are never protobuf, but for `/openapi/v2`. Requests may be, for every built-in kind.',
-    why: 'Clients that ask for protobuf also accept JSON, except for that document; requests come without an alternative.',
+    what: 'Responses are never protobuf, except `/openapi/v2`. Request bodies of built-in kinds may be protobuf.',
+    why: 'Clients that request protobuf also accept JSON, except for that document.',
   },
   {
-    what: '`/openapi/v3` has no descriptions, so `kubectl explain` shows fields and types without prose.',
-    why: 'The texts are most of the size of the documents, and nothing but `explain` reads them.',
+    what: '`/openapi/v3` has no descriptions, so `kubectl explain` shows fields and types without text.',
+    why: 'The descriptions are most of the size of the documents, and only `kubectl explain` reads them.',
   },
   {
-    what: 'Only the kinds that controllers and charts meet daily are served: no ReplicationControllers, autoscalers, PriorityClasses, RuntimeClasses, IngressClasses or certificate requests.',
-    why: 'Others are answered as a server without them answers, 404, so nobody takes them for served.',
+    what: 'The server serves only common kinds: no ReplicationControllers, autoscalers, PriorityClasses, RuntimeClasses, IngressClasses or certificate requests.',
+    why: 'Requests for other kinds get 404, as on a server without these APIs.',
   },
   {
-    what: 'Of the default admission plugins those run that a bare record can be judged by: namespaces in termination, priorities, tolerations, taints of new Nodes, default StorageClass, protection and growth of volumes, ValidatingAdmissionPolicies, webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced; Pods get no service account and no token volume.',
-    why: 'They govern what kubelets and tenants may use; there are none here.',
+    what: 'Only some default admission plugins run: NamespaceLifecycle, Priority, default tolerations, taints of new Nodes, default StorageClass, protection and expansion of volumes, ValidatingAdmissionPolicies and webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced. Pods get no service account and no token volume.',
+    why: 'The other plugins limit what kubelets and tenants may use. The server has neither.',
   },
   {
-    what: 'Clients are known by bearer tokens; there are no client certificates, no OIDC and no webhooks of authentication.',
-    why: 'The kubeconfig that the server writes has a token, and service accounts get theirs.',
+    what: 'Clients authenticate with bearer tokens. There are no client certificates, no OIDC and no authentication webhooks.',
+    why: 'The kubeconfig that the server writes contains a token, and service accounts can request tokens.',
   },
   {
-    what: 'HTTP/1.1 only, and watches only as streams, not over WebSocket.',
-    why: 'Every client named here speaks both; HTTP/2 in front of a server on the same machine saves nothing.',
+    what: 'The server speaks only HTTP/1.1. Watches are streams, not WebSockets.',
+    why: 'All supported clients support both. HTTP/2 has no advantage on the same machine.',
   },
   {
-    what: 'Events stay until somebody deletes them; the real server drops them after an hour.',
-    why: 'Sessions are short, and what happened in them is what people look for.',
+    what: 'Events are kept until a client deletes them; kube-apiserver deletes them after an hour.',
+    why: 'Sessions are short, and users read the Events of the session.',
   },
   {
-    what: 'Objects may be as large as the bodies that bring them, 3 MiB; etcd takes about half of that.',
-    why: "The limit is one of etcd's encoding, in which built-in kinds are smaller than here.",
+    what: 'An object may be as large as a request body, 3 MiB; etcd accepts about half of that.',
+    why: 'The limit of etcd applies to its own encoding, in which built-in kinds are smaller.',
   },
   {
-    what: 'Webhooks are asked in `admission.k8s.io/v1` only, and not about reviews of tokens and access.',
-    why: 'Nobody needs `v1beta1` any more; Kubernetes itself stops asking about reviews with 1.37.',
+    what: 'Webhooks get `admission.k8s.io/v1` only, and no token and access reviews.',
+    why: '`v1beta1` is obsolete, and Kubernetes 1.37 no longer sends reviews to webhooks.',
   },
   {
-    what: 'No `flowcontrol.apiserver.k8s.io` and no priority levels.',
-    why: 'One process, bounded concurrency, no tenants to be fair to.',
+    what: 'There is no `flowcontrol.apiserver.k8s.io` and no priority level.',
+    why: 'The server is one process with bounded concurrency and without tenants.',
   },
   {
-    what: 'Custom resources convert between versions with strategy `None` only; no conversion webhooks.',
-    why: 'None of the kinds served here changes shape between versions.',
-  },
-  { what: 'No exec, attach, port-forward, log or proxy.', why: 'There is no kubelet: Pods are records.' },
-  {
-    what: 'OpenAPI v2 documents of aggregated APIs are not merged, and Services lead to the first of their endpoints.',
-    why: 'Nothing here reads the documents, and there is no network of Services.',
+    what: 'Custom resources are converted between versions only with strategy `None`; there are no conversion webhooks.',
+    why: 'None of the served kinds changes its structure between versions.',
   },
   {
-    what: 'ValidatingAdmissionPolicies apply from the next request on and are evaluated in the order of their names; the real server reads them once a second, and denies with whichever comes first.',
-    why: 'A test need not wait, and gets the same answer every time.',
+    what: 'There is no exec, attach, port-forward, log or proxy.',
+    why: 'There is no kubelet, and no container runs.',
   },
   {
-    what: 'Authors of ValidatingAdmissionPolicies and bindings need no right to read their parameters; the real server requires `get` or `list` on them.',
-    why: 'Only cluster administrators write policies here; the check is not there yet.',
+    what: 'OpenAPI v2 documents of aggregated APIs are not merged, and a Service resolves to its first endpoint.',
+    why: 'No supported client reads these documents, and there is no Service network.',
   },
   {
-    what: 'ValidatingAdmissionPolicies have no `status.typeChecking`; the action Audit and audit annotations are evaluated and not recorded.',
-    why: 'A controller of kube-controller-manager checks types, and there is no audit log here. Errors of audit annotations deny as they should.',
+    what: 'ValidatingAdmissionPolicies apply from the next request on, in the order of their names. kube-apiserver reads them once a second, and the first denial depends on timing.',
+    why: 'Tests need not wait and get the same response every time.',
   },
   {
-    what: 'Times in `namespaceObject` are timestamps to CEL expressions; on the real server they are declared as timestamps and evaluate to texts, so using them is an error.',
-    why: 'It is what the declaration promises.',
+    what: 'Authors of ValidatingAdmissionPolicies and bindings need no permission to read the parameters; kube-apiserver requires `get` or `list`.',
+    why: 'Only cluster administrators write policies on this server. The check is not implemented.',
   },
   {
-    what: 'A protobuf body for a custom resource is refused with 415.',
-    why: 'The real handler crashes on it; 415 is what clients understand.',
+    what: 'ValidatingAdmissionPolicies have no `status.typeChecking`. The action Audit and audit annotations are evaluated and not recorded.',
+    why: 'A controller of kube-controller-manager checks types, and the server has no audit log. Errors of audit annotations deny the request as on kube-apiserver.',
   },
   {
-    what: 'Without `--authorization-mode=RBAC` whoever has a token may do everything, and reviews of access say so.',
-    why: 'It is how a first hour should be; with RBAC the roles and bindings in the store decide, as on the real server.',
+    what: 'Times in `namespaceObject` are timestamps in CEL expressions. kube-apiserver declares timestamps and evaluates strings, so their use is an error there.',
+    why: 'The declaration says timestamp.',
   },
   {
-    what: 'Under RBAC the server begins with eleven default roles. What a role aggregates counts at once, and is not written into it; rules it has of its own beside that are shown and do not count.',
-    why: "The roles of Kubernetes' own components have nobody to serve here; it is a controller that writes into roles, and what is allowed is the same.",
+    what: 'A protobuf body for a custom resource gets 415.',
+    why: 'kube-apiserver panics on it; clients understand 415.',
   },
   {
-    what: 'Tokens of service accounts are signed with a secret of the server (HS256), not with a key pair.',
-    why: 'Clients treat them as opaque; nobody else verifies them.',
+    what: 'Without `--authorization-mode=RBAC` every authenticated user may do everything, and access reviews say so.',
+    why: 'A new user needs no setup. With RBAC the stored roles and bindings decide, as on kube-apiserver.',
+  },
+  {
+    what: 'Under RBAC the server starts with eleven default roles. Aggregation has effect at once and is not written into the aggregated role; other rules of such a role are shown and have no effect.',
+    why: 'The roles of Kubernetes components have no users here. A controller writes aggregated rules on kube-apiserver; the resulting permissions are the same.',
+  },
+  {
+    what: 'Service account tokens are signed with a secret of the server (HS256), not with a key pair.',
+    why: 'Clients treat tokens as opaque, and no other server verifies them.',
   },
 ];

@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest';
-import { type KnownList, surprises, updated } from './known.ts';
-import type { Verdict } from './replay/types.ts';
+import { type KnownList, unexpectedResults, updated } from './known.ts';
+import type { CaseResult } from './replay/types.ts';
 
-const passed: Verdict = { kind: 'passed' };
-const failed: Verdict = { kind: 'failed', difference: 'status: expected 200, got 500' };
+const passed: CaseResult = { kind: 'passed' };
+const failed: CaseResult = { kind: 'failed', difference: 'status: expected 200, got 500' };
 const known: KnownList = {
   'a / b': { needs: 'todo', reason: 'old' },
   'a / c': { needs: 'deliberate', reason: 'why' },
 };
-const verdicts = (entries: Record<string, Verdict>) => new Map(Object.entries(entries));
+const results = (entries: Record<string, CaseResult>) => new Map(Object.entries(entries));
 
 test('a listed failure and an unlisted pass are expected', () => {
-  expect(surprises(verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed }), known)).toEqual([]);
+  expect(unexpectedResults(results({ 'a / b': failed, 'a / c': failed, 'a / d': passed }), known)).toEqual(
+    [],
+  );
 });
 
-test.each<[string, Record<string, Verdict>, string]>([
+test.each<[string, Record<string, CaseResult>, string]>([
   ['an unlisted failure', { 'a / b': failed, 'a / c': failed, 'a / d': failed }, 'fails: a / d'],
   ['a listed pass', { 'a / b': passed, 'a / c': failed }, 'passes and is still listed as known: a / b'],
   [
@@ -23,14 +25,14 @@ test.each<[string, Record<string, Verdict>, string]>([
     'was skipped: x',
   ],
   ['a title that no case has', { 'a / b': failed }, 'is listed as known and does not exist: a / c'],
-])('%s is a surprise', (_, entries, text) => {
-  expect(surprises(verdicts(entries), known).join('\n')).toContain(text);
+])('%s is reported as unexpected', (_, entries, text) => {
+  expect(unexpectedResults(results(entries), known).join('\n')).toContain(text);
 });
 
 test('an update drops passes, keeps hand-written reasons, refreshes todo and adds new failures', () => {
   const next = updated(
     known,
-    verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed, 'apply / e': failed }),
+    results({ 'a / b': failed, 'a / c': failed, 'a / d': passed, 'apply / e': failed }),
   );
   expect(next).toEqual({
     'a / b': { needs: 'todo', reason: 'status: expected 200, got 500' },

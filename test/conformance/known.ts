@@ -3,10 +3,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Verdict } from './replay/types.ts';
+import type { CaseResult } from './replay/types.ts';
 
 /** What the case waits for; `deliberate` waits for nothing. */
-export type Needs = 'cel' | 'apply' | 'rbac' | 'protobuf-answers' | 'todo' | 'deliberate';
+export type Needs = 'cel' | 'apply' | 'rbac' | 'protobuf-responses' | 'todo' | 'deliberate';
 
 export interface Known {
   readonly needs: Needs;
@@ -30,16 +30,16 @@ export function saveKnown(list: ListName, known: KnownList): void {
 }
 
 /** Messages about cases whose result is not as listed. */
-export function surprises(verdicts: ReadonlyMap<string, Verdict>, known: KnownList): string[] {
+export function unexpectedResults(results: ReadonlyMap<string, CaseResult>, known: KnownList): string[] {
   const out: string[] = [];
-  for (const [title, verdict] of verdicts) {
+  for (const [title, result] of results) {
     const isKnown = Object.hasOwn(known, title);
-    if (verdict.kind === 'failed' && !isKnown) out.push(`fails: ${title}: ${verdict.difference}`);
-    if (verdict.kind === 'skipped' && !isKnown) out.push(`was skipped: ${title}: ${verdict.why}`);
-    if (verdict.kind === 'passed' && isKnown) out.push(`passes and is still listed as known: ${title}`);
+    if (result.kind === 'failed' && !isKnown) out.push(`fails: ${title}: ${result.difference}`);
+    if (result.kind === 'skipped' && !isKnown) out.push(`was skipped: ${title}: ${result.why}`);
+    if (result.kind === 'passed' && isKnown) out.push(`passes and is still listed as known: ${title}`);
   }
   for (const title of Object.keys(known)) {
-    if (!verdicts.has(title)) out.push(`is listed as known and does not exist: ${title}`);
+    if (!results.has(title)) out.push(`is listed as known and does not exist: ${title}`);
   }
   return out;
 }
@@ -49,15 +49,15 @@ const NEEDED_BY_TOPIC: Readonly<Record<string, Needs>> = {
   apply: 'apply',
   access: 'rbac',
   'cr-cel': 'cel',
-  protobuf: 'protobuf-answers',
+  protobuf: 'protobuf-responses',
 };
 
 /** The list after a run: passing cases are removed, new failures added, reasons of `todo` entries refreshed. */
-export function updated(known: KnownList, verdicts: ReadonlyMap<string, Verdict>): KnownList {
+export function updated(known: KnownList, results: ReadonlyMap<string, CaseResult>): KnownList {
   const out: Record<string, Known> = {};
-  for (const [title, verdict] of verdicts) {
-    if (verdict.kind === 'passed') continue;
-    const reason = verdict.kind === 'failed' ? withoutRunNames(verdict.difference) : verdict.why;
+  for (const [title, result] of results) {
+    if (result.kind === 'passed') continue;
+    const reason = result.kind === 'failed' ? withoutRunNames(result.difference) : result.why;
     const listed = known[title];
     if (listed !== undefined && listed.needs !== 'todo') out[title] = listed;
     else out[title] = { needs: NEEDED_BY_TOPIC[title.split(' / ')[0]!] ?? 'todo', reason };

@@ -1,8 +1,8 @@
 // The replayer detects every single change to every recorded answer, at the step where it was made.
 
 import { expect, test } from 'vitest';
-import { unnoticed } from './byHeart/check.ts';
-import { mutationsOf } from './byHeart/mutations.ts';
+import { missedMutation } from './recordedServer/check.ts';
+import { mutationsOf } from './recordedServer/mutations.ts';
 import { loadCases } from './replay/cases.ts';
 
 test('every single change to a recorded answer is detected at its step', async () => {
@@ -10,7 +10,7 @@ test('every single change to a recorded answer is detected at its step', async (
   let tried = 0;
   for (const entry of loadCases()) {
     for (const mutation of mutationsOf(entry.wireCase)) {
-      missed.push(...[await unnoticed(entry, mutation)].filter((m) => m !== undefined));
+      missed.push(...[await missedMutation(entry, mutation)].filter((m) => m !== undefined));
       tried++;
     }
   }

@@ -4,8 +4,8 @@
 
 import { seededRandom } from '@lapse/base/random';
 import { expect, test } from 'vitest';
-import { replayByHeart, unnoticed } from './byHeart/check.ts';
-import { mutationsOf } from './byHeart/mutations.ts';
+import { missedMutation, replayRecorded } from './recordedServer/check.ts';
+import { mutationsOf } from './recordedServer/mutations.ts';
 import { loadCases } from './replay/cases.ts';
 
 const PER_CASE = 3;
@@ -14,8 +14,8 @@ const cases = loadCases();
 test('every case passes against a server that answers as recorded', async () => {
   const failures: string[] = [];
   for (const entry of cases) {
-    const verdict = await replayByHeart(entry);
-    if (verdict.kind !== 'passed') failures.push(`${entry.title}: ${JSON.stringify(verdict)}`);
+    const result = await replayRecorded(entry);
+    if (result.kind !== 'passed') failures.push(`${entry.title}: ${JSON.stringify(result)}`);
   }
   expect(failures).toEqual([]);
   expect(cases.length).toBe(539);
@@ -29,7 +29,7 @@ test(`${PER_CASE} single changes per case, drawn over all of its answers, are de
     const mutations = mutationsOf(entry.wireCase);
     for (let i = 0; i < PER_CASE; i++, tried++) {
       const mutation = mutations[Math.floor(random.next() * mutations.length)]!;
-      missed.push(...[await unnoticed(entry, mutation)].filter((m) => m !== undefined));
+      missed.push(...[await missedMutation(entry, mutation)].filter((m) => m !== undefined));
     }
   }
   expect(missed).toEqual([]);

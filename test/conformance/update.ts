@@ -6,19 +6,19 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { prepareStage } from './badInput/stage.ts';
-import { judgeAll } from './badInput/suite.ts';
+import { checkAll } from './badInput/suite.ts';
 import { writeDifferences } from './differences.ts';
 import { startEmbedded } from './embeddedTarget.ts';
 import { loadKnown, saveKnown, updated } from './known.ts';
 import { loadCases, runAll } from './replay/cases.ts';
-import type { Verdict } from './replay/types.ts';
+import type { CaseResult } from './replay/types.ts';
 
 const { values } = parseArgs({ options: { failures: { type: 'string' }, dry: { type: 'boolean' } } });
 
 const started = Date.now();
 const target = await startEmbedded();
 const wire = await runAll(loadCases(), target, { width: 24 });
-const badInput = await judgeAll(target, await prepareStage(target));
+const badInput = await checkAll(target, await prepareStage(target));
 await target.close();
 
 if (values.failures !== undefined) {
@@ -39,13 +39,13 @@ const seconds = ((Date.now() - started) / 1000).toFixed(1);
 process.stdout.write(`recorded cases: ${summary(wire)}; bad input: ${summary(badInput)}; ${seconds} s\n`);
 process.exit();
 
-function summary(verdicts: ReadonlyMap<string, Verdict>): string {
-  const count = (kind: Verdict['kind']) => [...verdicts.values()].filter((v) => v.kind === kind).length;
+function summary(results: ReadonlyMap<string, CaseResult>): string {
+  const count = (kind: CaseResult['kind']) => [...results.values()].filter((v) => v.kind === kind).length;
   return `${count('passed')} pass, ${count('failed')} fail, ${count('skipped')} skipped`;
 }
 
-function failures(verdicts: ReadonlyMap<string, Verdict>): string[] {
-  return [...verdicts].flatMap(([title, verdict]) =>
-    verdict.kind === 'failed' ? [`FAIL  ${title}\n      ${verdict.difference}`] : [],
+function failures(results: ReadonlyMap<string, CaseResult>): string[] {
+  return [...results].flatMap(([title, result]) =>
+    result.kind === 'failed' ? [`FAIL  ${title}\n      ${result.difference}`] : [],
   );
 }

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
-import { type KnownList, loadKnown, surprises } from './known.ts';
+import { type KnownList, loadKnown, unexpectedResults } from './known.ts';
 import { loadCases, runAll } from './replay/cases.ts';
 
 const WIDTH = 24;
@@ -18,17 +18,17 @@ const only = (known: KnownList, titles: ReadonlySet<string>): KnownList =>
   Object.fromEntries(Object.entries(known).filter(([title]) => titles.has(title)));
 
 test('the embedded server answers as recorded, except for the known differences', async () => {
-  const verdicts = await runAll(loadCases(), socket.embedded, { width: WIDTH });
-  expect(surprises(verdicts, loadKnown('wire'))).toEqual([]);
-  expect(verdicts.size).toBe(539);
+  const results = await runAll(loadCases(), socket.embedded, { width: WIDTH });
+  expect(unexpectedResults(results, loadKnown('wire'))).toEqual([]);
+  expect(results.size).toBe(539);
 });
 
 test('the embedded server answers as recorded over HTTPS, for the core cases', async () => {
   const core = loadCases().filter((c) => c.wireCase.core);
-  const verdicts = await runAll(core, socket.target, { width: WIDTH });
+  const results = await runAll(core, socket.target, { width: WIDTH });
   const known = only(loadKnown('wire'), new Set(core.map((c) => c.title)));
-  expect(surprises(verdicts, known)).toEqual([]);
-  expect(verdicts.size).toBe(188);
+  expect(unexpectedResults(results, known)).toEqual([]);
+  expect(results.size).toBe(188);
 });
 
 test('no recorded case caused an error inside the server', () => {

@@ -111,8 +111,8 @@ function essence(body: Json, status: number, namespace: string): Json {
       namespace,
     );
   }
-  const { kind, status: verdict } = body;
-  return softened({ kind: kind ?? null, ...(isObject(verdict) ? { status: verdict } : {}) }, namespace);
+  const { kind, status: result } = body;
+  return softened({ kind: kind ?? null, ...(isObject(result) ? { status: result } : {}) }, namespace);
 }
 
 const softened = (value: Json, namespace: string): Json =>

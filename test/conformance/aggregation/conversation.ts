@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
-import { type Call, GROUP, SERVICE, type Stranger, startStranger } from './stranger.ts';
+import { type Call, type ExtensionServer, GROUP, SERVICE, startExtensionServer } from './extensionServer.ts';
 
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 const NAME = `v1.${GROUP}`;
@@ -19,14 +19,14 @@ export interface Heard {
 
 /** Everything that is comparable between servers with extension servers on different ports. */
 export async function converse(target: Target): Promise<Heard[]> {
-  const stranger = await startStranger();
+  const extension = await startExtensionServer();
   const heard: Heard[] = [];
   const hear = (about: string, what: unknown) => {
-    const told = JSON.stringify(what).replaceAll(`:${stranger.port}`, ':PORT');
+    const told = JSON.stringify(what).replaceAll(`:${extension.port}`, ':PORT');
     heard.push({ about, what: JSON.parse(told) as Json });
   };
   try {
-    const talk = { ask: asker(target), target, stranger, hear };
+    const talk = { ask: asker(target), target, extension, hear };
     await refusals(talk);
     await registration(talk);
     await discovery(talk);
@@ -37,14 +37,14 @@ export async function converse(target: Target): Promise<Heard[]> {
     const ask = asker(target);
     await ask('DELETE', `${SERVICES}/${NAME}`);
     await ask('DELETE', `/api/v1/namespaces/default/services/${SERVICE.name}`);
-    await stranger.close();
+    await extension.close();
   }
 }
 
 interface Talk {
   readonly ask: Ask;
   readonly target: Target;
-  readonly stranger: Stranger;
+  readonly extension: ExtensionServer;
   hear(about: string, what: unknown): void;
 }
 
@@ -74,8 +74,8 @@ async function refusals({ ask, hear }: Talk): Promise<void> {
 }
 
 async function registration(talk: Talk): Promise<void> {
-  const { ask, stranger, hear } = talk;
-  const { caBundle, port } = stranger;
+  const { ask, extension, hear } = talk;
+  const { caBundle, port } = extension;
   const made = await ask('POST', SERVICES, apiService({ caBundle, service: { ...SERVICE, port } }));
   hear('registered', { status: made.status, said: (made.body as JsonObject)['status'] ?? {} });
   hear('without a Service', await condition(talk, 'ServiceNotFound'));
@@ -135,7 +135,7 @@ async function discovery(talk: Talk): Promise<void> {
 }
 
 async function requests(talk: Talk): Promise<void> {
-  const { target, stranger, hear } = talk;
+  const { target, extension, hear } = talk;
   await letJaneSeeWalls(talk);
   const asked: [string, string, string, Record<string, string>, string?][] = [
     ['a wall', 'GET', `${BASE}/walls/w?a=1&b=2`, {}],
@@ -153,15 +153,15 @@ async function requests(talk: Talk): Promise<void> {
     ['a redirect', 'GET', `${BASE}/walls/away`, {}],
     ['headers', 'GET', `${BASE}/walls/teapot`, {}],
     ['pieces', 'GET', `${BASE}/walls/pieces`, { 'accept-encoding': 'gzip' }],
-    ['for somebody else', 'GET', `${BASE}/walls/w`, IMPERSONATING],
+    ['with impersonation', 'GET', `${BASE}/walls/w`, IMPERSONATING],
     ['claiming to be another', 'GET', `${BASE}/walls/w`, CLAIMING],
     ['not allowed', 'GET', `${BASE}/walls/w`, { authorization: `Bearer ${target.nobodyToken}` }],
     ['unknown', 'GET', `${BASE}/walls/w`, { authorization: 'Bearer nonsense' }],
   ];
   for (const [about, method, path, headers, body] of asked) {
-    const before = stranger.calls.length;
+    const before = extension.calls.length;
     const said = await plain(talk, method, path, headers, body);
-    const calls = stranger.calls.slice(before).filter((call) => !isOwn(call));
+    const calls = extension.calls.slice(before).filter((call) => !isOwn(call));
     hear(about, { said, calls: calls.map(essence) });
   }
 }
@@ -229,8 +229,8 @@ const essence = ({ method, url, headers, body, certified }: Call) => ({
 });
 
 async function unreachable(talk: Talk): Promise<void> {
-  const { stranger, hear } = talk;
-  await stranger.close();
+  const { extension, hear } = talk;
+  await extension.close();
   const answers = new Set<string>();
   const started = performance.now();
   // The server notices it after one or two checks.
@@ -240,7 +240,7 @@ async function unreachable(talk: Talk): Promise<void> {
     answers.add(text);
     await sleep(100);
   }
-  hear('nobody there', [...answers]);
+  hear('not reachable', [...answers]);
   hear('and noticed', await condition(talk, 'FailedDiscoveryCheck'));
 }
 

@@ -2,7 +2,7 @@
 // namespace of the case, `{version}` the newest version that the server returned.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
-import { DEFINITION_CASES } from './definitions.ts';
+import { DEFINITION_CASES } from './crds.ts';
 import { WRITE_CASES } from './writeCases.ts';
 
 export interface Step {
@@ -193,7 +193,7 @@ export const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a field behind a closed gate is somebody’s, and not kept',
+    name: 'a field of a disabled feature gate has a manager and is not stored',
     steps: [post(core('pods'), pod({ schedulingGroup: { podGroupName: 'g' } }))],
   },
   {

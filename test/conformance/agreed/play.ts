@@ -3,9 +3,9 @@
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { Normaliser, type Seen } from '../differential/normalise.ts';
 import { buildRequest, exchange } from '../replay/exchange.ts';
-import type { Answer, Target } from '../replay/types.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
 import { CASES, type Case, type Step } from './cases.ts';
-import { STAGE } from './definitions.ts';
+import { STAGE } from './crds.ts';
 import { WRITE_STAGE } from './writeCases.ts';
 
 const TRIES = 400;
@@ -38,7 +38,7 @@ function ask(
   { method, path, type, body, as }: Step,
   space: string,
   version: string,
-): Promise<Answer> {
+): Promise<WireResponse> {
   const filled = (text: string) => text.replaceAll('{ns}', space).replaceAll('{version}', version);
   const action = {
     method,
@@ -52,7 +52,7 @@ function ask(
   return exchange(buildRequest(action, {}, target), target);
 }
 
-function versionOf(body: Answer['body']): string | undefined {
+function versionOf(body: WireResponse['body']): string | undefined {
   const metadata = isObject(body) ? (body as JsonObject)['metadata'] : undefined;
   return isObject(metadata) && typeof metadata['resourceVersion'] === 'string'
     ? metadata['resourceVersion']

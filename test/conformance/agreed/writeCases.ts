@@ -62,7 +62,7 @@ const asChanger = (step: Step): Step => ({ ...step, as: CHANGER });
 
 const RIGHT_CASES: readonly Case[] = [
   {
-    name: 'whoever may patch does not create by applying',
+    name: 'the permission to patch does not allow creation by apply',
     steps: [asChanger(apply(`${MAPS}/a`, map()))],
   },
   { name: 'nor custom objects', steps: [asChanger(apply(`${THINGS}/a`, thing()))] },
@@ -75,7 +75,7 @@ const RIGHT_CASES: readonly Case[] = [
     steps: [post(MAPS, map()), asChanger(apply(`${MAPS}/a`, { ...map(), data: { k: 'v' } }))],
   },
   {
-    name: 'whoever may update does not create by updating',
+    name: 'the permission to update does not allow creation by update',
     steps: [asChanger(put(`${LEASES}/a`, lease({ spec: {} })))],
   },
   {

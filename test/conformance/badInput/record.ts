@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { startBed } from '../../kube/bed/bed.ts';
 import { bedTarget } from '../replay/targets.ts';
-import { ANSWERS_FILE, normalise } from './answers.ts';
 import { BAD_REQUESTS } from './requests.ts';
+import { normalise, RESPONSES_FILE } from './responses.ts';
 import { prepareStage } from './stage.ts';
 
 const bed = await startBed();
@@ -14,6 +14,6 @@ const answers: Record<string, unknown> = {};
 for (const [rule, request] of Object.entries(BAD_REQUESTS)) {
   answers[rule] = normalise(await stage.send(request));
 }
-writeFileSync(ANSWERS_FILE, `${JSON.stringify(answers, null, 1)}\n`);
+writeFileSync(RESPONSES_FILE, `${JSON.stringify(answers, null, 1)}\n`);
 await target.close();
 await bed.stop();

@@ -52,7 +52,7 @@ export const BAD_REQUESTS: Readonly<Record<string, BadRequest>> = {
   'a comment in JSON': post('/* hi */ {}'),
   'YAML that cannot be parsed': post('a: [', maps, 'application/yaml'),
   'YAML whose aliases expand to billions of elements': post(aliases, maps, 'application/yaml'),
-  'a media type nobody knows': post(map(''), maps, 'application/x-hello'),
+  'an unknown media type': post(map(''), maps, 'application/x-hello'),
   'protobuf that is only the magic number': post('k8s\0', maps, 'application/vnd.kubernetes.protobuf'),
   'protobuf with a length beyond the end': post(
     'k8s\0\x0a\xff\xff\x03',
@@ -166,7 +166,7 @@ export const BAD_REQUESTS: Readonly<Record<string, BadRequest>> = {
 
   'a JSON patch that is not JSON': patch('json-patch+json', '[{'),
   'a JSON patch that is an object': patch('json-patch+json', '{"op":"add"}'),
-  'a JSON patch with an operation nobody knows': patch('json-patch+json', '[{"op":"jump","path":"/data"}]'),
+  'a JSON patch with an unknown operation': patch('json-patch+json', '[{"op":"jump","path":"/data"}]'),
   'a JSON patch without a path': patch('json-patch+json', '[{"op":"add","value":1}]'),
   'a JSON patch of a path that is not there': patch(
     'json-patch+json',
@@ -202,7 +202,7 @@ export const BAD_REQUESTS: Readonly<Record<string, BadRequest>> = {
     '{"spec":{"n":2}}',
     `${widgets}/kept`,
   ),
-  'a patch of a type nobody knows': patch('x-patch', '{}'),
+  'a patch of an unknown type': patch('x-patch', '{}'),
 
   'delete options that are not JSON': { ...post('{', `${maps}/kept`), method: 'DELETE' },
   'delete options of another kind': {
@@ -210,7 +210,7 @@ export const BAD_REQUESTS: Readonly<Record<string, BadRequest>> = {
     method: 'DELETE',
   },
   'delete options with a wrong type': { ...post('{"preconditions":7}', `${maps}/kept`), method: 'DELETE' },
-  'delete options with a policy nobody knows': {
+  'delete options with an unknown policy': {
     ...post('{"propagationPolicy":"Sideways"}', `${maps}/kept`),
     method: 'DELETE',
   },
@@ -233,5 +233,5 @@ export const BAD_REQUESTS: Readonly<Record<string, BadRequest>> = {
   },
   'PUT on the collection': { ...post(map(''), maps), method: 'PUT' },
   'POST on an object': post(map(''), `${maps}/kept`),
-  'a method nobody knows': { method: 'PROPFIND', path: maps },
+  'an unknown method': { method: 'PROPFIND', path: maps },
 };

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';
 import { exchange } from '../replay/exchange.ts';
-import type { Answer, Target } from '../replay/types.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
 import type { BadRequest } from './requests.ts';
 
 const NS = 'bad-input';
@@ -15,7 +15,7 @@ const KINDS = [
 ];
 
 export interface Stage {
-  send(request: BadRequest): Promise<Answer>;
+  send(request: BadRequest): Promise<WireResponse>;
   /** Everything the requests could have changed, with its versions. */
   contents(): Promise<Json>;
   /** Restores everything after a change. */
@@ -61,7 +61,7 @@ export async function prepareStage(target: Target): Promise<Stage> {
 }
 
 /** It takes a moment after the creation of a CRD until its objects are accepted everywhere. */
-async function untilServed(get: () => Promise<Answer>): Promise<void> {
+async function untilServed(get: () => Promise<WireResponse>): Promise<void> {
   for (let tries = 0; (await get()).status !== 200; tries++) {
     if (tries === 200) throw new Error('the definition was never established');
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,21 +1,21 @@
 // The checks of bad input, for any target: one result per rule, so that known differences can be listed.
 
 import { headersOf } from '../replay/exchange.ts';
-import type { Target, Verdict } from '../replay/types.ts';
+import type { CaseResult, Target } from '../replay/types.ts';
 import { ACCEPTED, type Accepted } from './accepted.ts';
-import { loadAnswers, normalise } from './answers.ts';
 import { BAD_REQUESTS } from './requests.ts';
+import { loadResponses, normalise } from './responses.ts';
 import { type Stage, toHttp } from './stage.ts';
 
-const passed: Verdict = { kind: 'passed' };
-const failed = (difference: string): Verdict => ({ kind: 'failed', difference });
+const passed: CaseResult = { kind: 'passed' };
+const failed = (difference: string): CaseResult => ({ kind: 'failed', difference });
 
-const answers = loadAnswers();
+const answers = loadResponses();
 export const REFUSED = Object.keys(BAD_REQUESTS);
 export const KEPT = Object.keys(ACCEPTED);
 
 /** Passes if the answer is the recorded one and nothing has changed. */
-export async function judgeRefusal(stage: Stage, rule: string): Promise<Verdict> {
+export async function checkRejected(stage: Stage, rule: string): Promise<CaseResult> {
   const before = JSON.stringify(await stage.contents());
   const actual = JSON.stringify(normalise(await stage.send(BAD_REQUESTS[rule]!)));
   if (JSON.stringify(await stage.contents()) !== before) {
@@ -27,7 +27,7 @@ export async function judgeRefusal(stage: Stage, rule: string): Promise<Verdict>
 }
 
 /** Passes if the object is stored and contains the excerpt literally when it is read. */
-export async function judgeAccepted(target: Target, rule: string): Promise<Verdict> {
+export async function checkAccepted(target: Target, rule: string): Promise<CaseResult> {
   const request: Accepted = ACCEPTED[rule]!;
   const written = await target.request(toHttp(request, target));
   if (written.status !== 201)
@@ -48,9 +48,9 @@ async function textOf(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<str
 }
 
 /** All rules, with titles as in the list of known differences. */
-export async function judgeAll(target: Target, stage: Stage): Promise<Map<string, Verdict>> {
-  const verdicts = new Map<string, Verdict>();
-  for (const rule of REFUSED) verdicts.set(`refused / ${rule}`, await judgeRefusal(stage, rule));
-  for (const rule of KEPT) verdicts.set(`kept / ${rule}`, await judgeAccepted(target, rule));
-  return verdicts;
+export async function checkAll(target: Target, stage: Stage): Promise<Map<string, CaseResult>> {
+  const results = new Map<string, CaseResult>();
+  for (const rule of REFUSED) results.set(`refused / ${rule}`, await checkRejected(stage, rule));
+  for (const rule of KEPT) results.set(`kept / ${rule}`, await checkAccepted(target, rule));
+  return results;
 }

@@ -3,7 +3,7 @@
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { Picker } from '../apply/histories.ts';
 import { replacesAll } from './exceptions.ts';
-import { editMetadata, placesOf } from './maimed.ts';
+import { editMetadata, placesOf } from './malformed.ts';
 import type { Demand, Memory, Step, Subject } from './types.ts';
 
 const META_SHARE = 0.25;

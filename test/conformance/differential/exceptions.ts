@@ -11,64 +11,64 @@ interface Exception {
 
 export const EXCEPTIONS = {
   rewrittenClaims: {
-    what: 'A PersistentVolumeClaim that is written as it is keeps its resourceVersion; the real server gives it a new one the first time.',
-    why: 'The bytes in its store change, nothing that anybody can read does.',
+    what: 'A PersistentVolumeClaim that is written unchanged keeps its resourceVersion; kube-apiserver increments it the first time.',
+    why: 'Only its encoding in etcd changes, which no client can read.',
   },
   emptyBytes: {
-    what: 'An empty `caBundle` is no `caBundle`; for the real server it is one, and counts as a change of the generation.',
-    why: 'Neither server shows it.',
+    what: 'An empty `caBundle` equals an absent one; for kube-apiserver it is a change that increments the generation.',
+    why: 'Neither server returns it.',
   },
   dryRunPropagation: {
-    what: 'A dry run of a deletion that takes the last finalizer of a terminating object answers as the deletion would; the real server answers an empty object.',
-    why: 'An empty object tells nobody anything.',
+    what: 'A dry run of a DELETE that removes the last finalizer of a terminating object returns the response of the DELETE; kube-apiserver returns an empty object.',
+    why: 'An empty object has no information for the client.',
   },
   replacedDocument: {
     what: 'A JSON patch that replaces a whole object by one without apiVersion, or of another kind, records other managers and warns of other fields.',
-    why: 'The real server reads it as a struct of its own inside, which no client knows.',
+    why: 'kube-apiserver decodes it as an internal struct, which is not part of the API.',
   },
   panics: {
-    what: 'Where the real server panics and closes the connection, this one answers.',
-    why: 'There is nothing to be alike to.',
+    what: 'The server sends a response where kube-apiserver panics and closes the connection.',
+    why: 'There is no response to compare.',
   },
   hiddenFields: {
-    what: 'A custom resource that was applied with null or empty lists in its metadata, or with fields that are not kept, keeps its resourceVersion when it is written as it is; the real server gives it a new one the first time.',
-    why: 'Its store holds something that nobody can read.',
+    what: 'A custom resource that was applied with null or empty lists in its metadata, or with pruned fields, keeps its resourceVersion when it is written unchanged; kube-apiserver increments it the first time.',
+    why: 'Only its encoding in etcd changes, which no client can read.',
   },
   coercedDefaults: {
-    what: 'Metadata inside a default of a definition is kept as it was sent; the real server drops what is unknown or empty in it, and then may find that versions are identical.',
-    why: 'It edits them in the middle of its validation; objects get the same defaults.',
+    what: 'Metadata inside a default of a CRD is kept as sent; kube-apiserver drops unknown and empty fields in it, and may then find that versions are identical.',
+    why: 'kube-apiserver modifies them during validation. Objects get the same defaults.',
   },
   foreignKinds: {
-    what: 'A custom resource of another kind, with fields of wrong types, is refused for its kind; the real server adds what its rules made of the fields.',
-    why: 'Its rules run on what was never checked.',
+    what: 'A custom resource of another kind with fields of wrong types is rejected for its kind; kube-apiserver adds errors of its rules.',
+    why: 'kube-apiserver evaluates the rules before the types are checked.',
   },
   testedMarkup: {
-    what: 'A JSON patch that sets a text with `<`, `>` or `&` and tests it in a later operation fails; on the real server it applies.',
-    why: 'Texts are compared as they are spelled, there by where they come from.',
+    what: 'A JSON patch that sets a text with `<`, `>` or `&` and tests it in a later operation fails; on kube-apiserver it applies.',
+    why: 'The server compares the JSON text; kube-apiserver compares depending on the origin of the value.',
   },
   refusedVersions: {
-    what: 'A body of another version is refused without warnings; the real server has warned of unknown metadata before.',
-    why: 'Nobody warns of what is refused anyway.',
+    what: 'A body of another version is rejected without warnings; kube-apiserver also warns of unknown metadata.',
+    why: 'Warnings of a rejected request have no use.',
   },
   definitionStatus: {
-    what: '`/status` of a CustomResourceDefinition may be shown as a Table; the real server has none there.',
-    why: 'Nobody asks for it.',
+    what: '`/status` of a CustomResourceDefinition is available as a Table; on kube-apiserver it is not.',
+    why: 'No client requests it.',
   },
   emptyIsNothing: {
-    what: 'An empty list or map is nothing from the start; the real server tells it from nothing until it has stored it, so a few refusals and generations differ.',
-    why: 'What is stored, and shown later, is the same.',
+    what: 'An empty list or map equals an absent one from the start. kube-apiserver distinguishes them until the object is stored, so a few errors and generations differ.',
+    why: 'The stored object is the same.',
   },
   quotedOrder: {
-    what: 'A refusal that quotes owner references, new finalizers or an object for a key, several problems of an apply and several warnings name them in another order.',
-    why: 'The real server sorts them, or has no order at all.',
+    what: 'Errors that quote owner references, new finalizers or an object as a key, several errors of an apply, and several warnings have another order.',
+    why: 'kube-apiserver sorts them, or has no order.',
   },
   mistypedFormats: {
-    what: 'A list or object where a text with a `format` should be is refused or accepted alike, but its managers are recorded; the real server then records none.',
-    why: 'It fails to, and says that this should not happen.',
+    what: 'If a text with a `format` is a list or an object, both servers reject or accept it alike, but only the embedded server records its managers.',
+    why: 'On kube-apiserver the recording fails with an internal error.',
   },
   goStructs: {
-    what: 'A refusal that quotes a struct of Kubernetes, or a diff of two, shows it with the names of the API.',
-    why: 'The real server shows names of Go fields, which are no part of the API.',
+    what: 'Errors that quote a struct of Kubernetes, or a diff of two, show it with the field names of the API.',
+    why: 'kube-apiserver shows names of Go fields, which are not part of the API.',
   },
 } as const satisfies Record<string, Exception>;
 

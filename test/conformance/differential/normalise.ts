@@ -2,7 +2,7 @@
 // numbered by their first appearance, so that a version that should not have changed is still noticed.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
-import type { Answer } from '../replay/types.ts';
+import type { WireResponse } from '../replay/types.ts';
 
 export interface Seen {
   readonly status: number;
@@ -26,7 +26,7 @@ export class Normaliser {
     this.#rewritten = rewritten;
   }
 
-  seen({ status, headers, body }: Answer): Seen {
+  seen({ status, headers, body }: WireResponse): Seen {
     const warnings = [headers['warning'] ?? []].flat().map((line) => this.#text(String(line)));
     const tidy = body === undefined ? null : this.#value(body, '');
     // The real server may have validated an older cached object, and warned of it (refusedVersions: or of metadata).

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
 import { buildRequest, exchange } from '../replay/exchange.ts';
-import type { Answer, Target } from '../replay/types.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
 import { nameOf } from './bodies.ts';
 import { draftOf, firstDraft } from './drafts.ts';
 import { DROPPED, isIncomparable } from './exceptions.ts';
@@ -21,7 +21,7 @@ export interface Disagreement {
 export interface Played {
   readonly space: string;
   readonly requests: string[];
-  readonly answers: Answer[];
+  readonly answers: WireResponse[];
 }
 
 /** The state of one server in one sequence. */
@@ -39,13 +39,13 @@ class Player implements Memory {
     this.#space = space;
   }
 
-  async send(draft: Draft): Promise<Answer> {
+  async send(draft: Draft): Promise<WireResponse> {
     const answer = await this.ask(draft).catch(dropped);
     this.#remember(draft, answer);
     return answer;
   }
 
-  async ask({ method, path, headers, body, raw }: Draft): Promise<Answer> {
+  async ask({ method, path, headers, body, raw }: Draft): Promise<WireResponse> {
     const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const rawBody = text?.replaceAll('{ns}', this.#space);
     const action = {
@@ -57,7 +57,7 @@ class Player implements Memory {
     return exchange(buildRequest(action, {}, this.#target), this.#target);
   }
 
-  #remember({ path, body }: Draft, answer: Answer): void {
+  #remember({ path, body }: Draft, answer: WireResponse): void {
     const object = answer.body;
     if (answer.status >= 300 || !isObject(object) || !isObject(object['metadata'])) return;
     const { metadata } = object;
@@ -82,7 +82,7 @@ class Player implements Memory {
 }
 
 /** Some requests make the real server panic, which closes the connection. Such an answer is not compared. */
-function dropped(cause: unknown): Answer {
+function dropped(cause: unknown): WireResponse {
   if (!(cause instanceof Error) || !/socket hang up|ECONNRESET/.test(cause.message)) throw cause;
   return { status: DROPPED, headers: {}, body: undefined };
 }

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';
-import type { Answer, Target } from '../replay/types.ts';
-import { definitionSubject, randomDefinition } from './definitions.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
+import { definitionSubject, randomDefinition } from './crds.ts';
 import { Normaliser, type Seen } from './normalise.ts';
 import type { Disagreement } from './play.ts';
 import type { Subject } from './types.ts';
@@ -16,20 +16,20 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export interface Prepared {
   readonly subjects: Subject[];
   readonly disagreements: Disagreement[];
-  readonly answers: Answer[];
+  readonly answers: WireResponse[];
 }
 
 export async function prepareDefinitions(
   { seed, count }: { seed: number; count: number },
   embedded: Target,
   real: Target | undefined,
-  recorded: readonly Answer[] = [],
+  recorded: readonly WireResponse[] = [],
 ): Promise<Prepared> {
   const prepared: Prepared = { subjects: [], disagreements: [], answers: [] };
   const making = Array.from({ length: count }, (_, i) =>
     randomDefinition(seed * 1000 + i, `r${i}.example.com`),
   );
-  const answers: [Answer, Answer][] = [];
+  const answers: [WireResponse, WireResponse][] = [];
   await inParallel(count, async (i) => {
     const { definition } = making[i]!;
     answers[i] = await Promise.all([
@@ -69,7 +69,7 @@ export async function inParallel(count: number, work: (i: number) => Promise<voi
   await Promise.all(Array.from({ length: WIDTH }, worker));
 }
 
-const define = (target: Target, definition: JsonObject): Promise<Answer> =>
+const define = (target: Target, definition: JsonObject): Promise<WireResponse> =>
   asker(target)('POST', DEFINITIONS, definition);
 
 async function untilServed(target: Target, { collection }: Subject): Promise<void> {

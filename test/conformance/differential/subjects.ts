@@ -4,7 +4,7 @@
 import { FUZZ_KINDS, Fuzzer, type FuzzKind } from '@lapse/apiserver/strategies/fuzz.testkit';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
 import { withoutEmptyBundles } from './exceptions.ts';
-import { GENTLE_CHANCE, maimed } from './maimed.ts';
+import { malform, VALID_CHANCE } from './malformed.ts';
 import type { Subject } from './types.ts';
 
 const VALIDATED = new Set([
@@ -97,13 +97,13 @@ export function builtinSubject(kind: FuzzKind): Subject {
     selectable: ['metadata.name'],
     base: () => clone(kind.base) as JsonObject,
     edit(object, pick) {
-      if (pick.chance(GENTLE_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, fields);
-      else maimed(object, pick);
+      if (pick.chance(VALID_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, fields);
+      else malform(object, pick);
       withoutEmptyBundles(object);
     },
     editStatus(object, pick) {
-      if (pick.chance(GENTLE_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, ['status']);
-      else maimed(object, pick, 'status');
+      if (pick.chance(VALID_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, ['status']);
+      else malform(object, pick, 'status');
     },
   };
 }

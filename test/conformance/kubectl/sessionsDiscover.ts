@@ -3,9 +3,9 @@
 import { defineWidgets } from './sessionsRead.ts';
 import { k, type Session } from './types.ts';
 
-const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server serves a part of the kinds' };
+const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server does not serve all kinds' };
 const NO_PROSE = { kind: 'withoutProse' as const, reason: 'the embedded server has no field descriptions' };
-const OWN_VERSION = { kind: 'differs' as const, reason: 'it says that it is this server, on Node' };
+const OWN_VERSION = { kind: 'differs' as const, reason: 'the version names the embedded server and Node' };
 
 export const DISCOVER_SESSIONS: readonly Session[] = [
   {

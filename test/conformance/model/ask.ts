@@ -2,9 +2,9 @@
 
 import type { Json } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
-import type { Answer, Target } from '../replay/types.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
 
-export type Ask = (method: string, path: string, body?: Json, type?: string) => Promise<Answer>;
+export type Ask = (method: string, path: string, body?: Json, type?: string) => Promise<WireResponse>;
 
 export const asker =
   (target: Target): Ask =>

@@ -1,7 +1,7 @@
 // Runs a history against a server and the model side by side; throws at the first disagreement.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import type { Answer, Target } from '../replay/types.ts';
+import type { Target, WireResponse } from '../replay/types.ts';
 import { type Ask, asker } from './ask.ts';
 import { type Kind, toItem, toObject } from './kinds.ts';
 import type { Demand, Operation } from './operations.ts';
@@ -124,7 +124,7 @@ class Driver {
     commit(this.world, prediction.name, stored);
   }
 
-  private send(write: Write): Promise<Answer> {
+  private send(write: Write): Promise<WireResponse> {
     const { kind } = this.run;
     const item = this.world.items.get(write.name);
     const one = `${this.path}/${write.name}`;
@@ -244,7 +244,7 @@ class Driver {
 
 const tierPatch = (tier: string | null): Json => ({ metadata: { labels: { tier } } });
 
-const wrong = (write: Write, prediction: Prediction, answer: Answer) =>
+const wrong = (write: Write, prediction: Prediction, answer: WireResponse) =>
   new Error(
     `${JSON.stringify(write)}: predicted ${JSON.stringify(prediction)}, got ${answer.status} ${JSON.stringify(answer.body)}`,
   );

@@ -1,7 +1,7 @@
 // Expressions that cost too much: alone, together, in messages and in conditions.
 
-import { create } from '../webhooks/words.ts';
-import { annotations, condition, failing, type PolicyCase, policy, variables } from './words.ts';
+import { create } from '../webhooks/builders.ts';
+import { annotations, condition, failing, type PolicyCase, policy, variables } from './builders.ts';
 
 const TEN = '[0,1,2,3,4,5,6,7,8,9]';
 /** Nested loops of ten steps each. Six levels exceed the cost limit of one expression. */

@@ -1,7 +1,7 @@
 // The effect of a validation result: denials, messages, reasons, actions and failures.
 
-import { create } from '../webhooks/words.ts';
-import { annotations, failing, type PolicyCase, policy } from './words.ts';
+import { create } from '../webhooks/builders.ts';
+import { annotations, failing, type PolicyCase, policy } from './builders.ts';
 
 const MISSING = 'object.data.missing == "x"';
 const FIRST = [create('a')];

@@ -1,7 +1,7 @@
 // The inputs of expressions: variables, the request, the namespace, the authorizer.
 
-import { create, MAPS, map } from '../webhooks/words.ts';
-import { failing, type PolicyCase, policy, variables } from './words.ts';
+import { create, MAPS, map } from '../webhooks/builders.ts';
+import { failing, type PolicyCase, policy, variables } from './builders.ts';
 
 const FIRST = [create('a')];
 const shows = (name: string, messageExpression: string, more = {}): PolicyCase => ({

@@ -1,8 +1,8 @@
 // Which writes a policy and its bindings match.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { create, MAPS, map, named, PODS, rule } from '../webhooks/words.ts';
-import { condition, maps, matching, type PolicyCase, policy } from './words.ts';
+import { create, MAPS, map, named, PODS, rule } from '../webhooks/builders.ts';
+import { condition, maps, matching, type PolicyCase, policy } from './builders.ts';
 
 const DENY = ['false'];
 const GUARDED = { matchExpressions: [{ key: 'guard', operator: 'Exists' }] };

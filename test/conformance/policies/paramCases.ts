@@ -1,8 +1,8 @@
 // Parameters: which objects a binding refers to, and what happens when they are missing.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { create, MAPS, map, named, rule, type WriteStep } from '../webhooks/words.ts';
-import { failing, type PolicyCase, policy } from './words.ts';
+import { create, MAPS, map, named, rule, type WriteStep } from '../webhooks/builders.ts';
+import { failing, type PolicyCase, policy } from './builders.ts';
 
 const CONFIG_MAP = { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } };
 const data = (name: string, value: string, labels: JsonObject = {}): WriteStep => ({

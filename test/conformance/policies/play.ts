@@ -4,10 +4,10 @@
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
+import { map } from '../webhooks/builders.ts';
 import { essence } from '../webhooks/play.ts';
-import { map } from '../webhooks/words.ts';
+import type { PolicyCase } from './builders.ts';
 import { CASES } from './cases.ts';
-import type { PolicyCase } from './words.ts';
 
 export interface Played {
   readonly name: string;

@@ -1,7 +1,7 @@
 // Policies and bindings that are refused when they are written.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { annotations, condition, failing, type PolicyCase, policy, variables } from './words.ts';
+import { annotations, condition, failing, type PolicyCase, policy, variables } from './builders.ts';
 
 const refused = (
   name: string,

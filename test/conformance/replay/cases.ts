@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunOptions, runCase } from './runCase.ts';
-import { type Target, titleOf, type Verdict, type WireCase, type WireFile } from './types.ts';
+import { type CaseResult, type Target, titleOf, type WireCase, type WireFile } from './types.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'wire');
 
@@ -33,10 +33,10 @@ export async function runAll(
   entries: readonly Entry[],
   target: Target,
   { width, ...options }: RunOptions & { width: number },
-): Promise<Map<string, Verdict>> {
-  const verdicts = new Map<string, Verdict>();
+): Promise<Map<string, CaseResult>> {
+  const results = new Map<string, CaseResult>();
   const runOne = async (entry: Entry) => {
-    verdicts.set(entry.title, await runCase(entry.file, entry.wireCase, target, options));
+    results.set(entry.title, await runCase(entry.file, entry.wireCase, target, options));
   };
   const together = entries.filter((e) => !isDisruptive(e)).sort((a, b) => waits(a) - waits(b));
   const queue = together.values();
@@ -45,5 +45,5 @@ export async function runAll(
   };
   await Promise.all(Array.from({ length: width }, worker));
   for (const entry of entries.filter(isDisruptive)) await runOne(entry);
-  return verdicts;
+  return results;
 }

@@ -6,7 +6,7 @@ import { millis, plus } from '@lapse/base/instant';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { Json } from '@lapse/kube/api/json';
 import { fill, fillText } from './templates.ts';
-import type { Answer, Identity, RequestAction, Target, Vars, WatchAction } from './types.ts';
+import type { Identity, RequestAction, Target, Vars, WatchAction, WireResponse } from './types.ts';
 
 const ANSWER_WITHIN_MS = 60_000;
 
@@ -55,7 +55,7 @@ export async function exchange(
   request: HttpRequest,
   target: Target,
   clock: Clock = realClock,
-): Promise<Answer> {
+): Promise<WireResponse> {
   const gone = new AbortController();
   const cancel = clock.wakeAt(plus(clock.now(), millis(ANSWER_WITHIN_MS)), () => gone.abort());
   try {
@@ -69,7 +69,7 @@ export async function exchange(
 }
 
 /** Reads the whole body of an answer that ends by itself. */
-export async function readAnswer(response: HttpResponse): Promise<Answer> {
+export async function readAnswer(response: HttpResponse): Promise<WireResponse> {
   const chunks: Uint8Array[] = [];
   if (response.body instanceof Uint8Array) chunks.push(response.body);
   else for await (const chunk of response.body) chunks.push(chunk);

@@ -5,7 +5,14 @@ import { type Clock, realClock } from '@lapse/base/clock';
 import { show } from './compare.ts';
 import { buildRequest, exchange } from './exchange.ts';
 import { runStep, runSteps, type StepContext } from './steps.ts';
-import { Difference, type Target, type Vars, type Verdict, type WireCase, type WireFile } from './types.ts';
+import {
+  type CaseResult,
+  Difference,
+  type Target,
+  type Vars,
+  type WireCase,
+  type WireFile,
+} from './types.ts';
 
 export interface RunOptions {
   readonly clock?: Clock;
@@ -18,7 +25,7 @@ export async function runCase(
   wireCase: WireCase,
   target: Target,
   options: RunOptions = {},
-): Promise<Verdict> {
+): Promise<CaseResult> {
   const why = whyNot(wireCase, target);
   if (why !== undefined) return { kind: 'skipped', why };
   try {

@@ -3,19 +3,19 @@
 import type { Clock } from '@lapse/base/clock';
 import { isDue, millis, plus } from '@lapse/base/instant';
 import { isObject, type Json } from '@lapse/kube/api/json';
+import { checkExpectation } from './checkExpectation.ts';
 import { show } from './compare.ts';
 import { buildRequest, exchange, pause } from './exchange.ts';
-import { judge } from './judge.ts';
 import { fillText } from './templates.ts';
 import { dropDescriptions, tidy } from './tidy.ts';
 import {
-  type Answer,
   Difference,
   type RequestAction,
   type Step,
   type Target,
   type Vars,
   type WatchAction,
+  type WireResponse,
 } from './types.ts';
 import { watch } from './watch.ts';
 
@@ -38,7 +38,7 @@ export async function runStep(step: Step, context: StepContext, where: string): 
   if ('compact' in action) return context.target.compact!();
   const label = `${where}: ${labelOf(action, context.vars)}`;
   const answer = await answerOf(step, action, { context, where, label });
-  const found = step.expect === undefined ? undefined : judge(step.expect, answer, context.vars);
+  const found = step.expect === undefined ? undefined : checkExpectation(step.expect, answer, context.vars);
   if (found !== undefined && !context.lenient) throw new Difference(`${label}: ${found}`);
   capture(step, answer, { context, where, label });
 }
@@ -54,7 +54,11 @@ interface Place {
   readonly label: string;
 }
 
-async function answerOf(step: Step, action: RequestAction | WatchAction, place: Place): Promise<Answer> {
+async function answerOf(
+  step: Step,
+  action: RequestAction | WatchAction,
+  place: Place,
+): Promise<WireResponse> {
   try {
     if ('watch' in action) return clean(await watchOnce(action, place), step, place.context);
     return await pollUntilFits(step, action, place);
@@ -64,7 +68,11 @@ async function answerOf(step: Step, action: RequestAction | WatchAction, place: 
   }
 }
 
-async function pollUntilFits(step: Step, action: RequestAction, { context, where }: Place): Promise<Answer> {
+async function pollUntilFits(
+  step: Step,
+  action: RequestAction,
+  { context, where }: Place,
+): Promise<WireResponse> {
   const { clock, target, vars } = context;
   const once = async () =>
     clean(await exchange(buildRequest(action, vars, target), target, clock), step, context);
@@ -78,14 +86,14 @@ async function pollUntilFits(step: Step, action: RequestAction, { context, where
       ...(match === undefined ? {} : { match }),
       anyWarning: true,
     };
-    const miss = judge(wanted, answer, vars);
+    const miss = checkExpectation(wanted, answer, vars);
     if (miss === undefined) return answer;
     if (isDue(deadline, clock.now())) throw new Difference(`${where}: never happened: ${miss}`);
     await pause(clock, POLL_EVERY_MS);
   }
 }
 
-function watchOnce(action: WatchAction, { context, where }: Place): Promise<Answer> {
+function watchOnce(action: WatchAction, { context, where }: Place): Promise<WireResponse> {
   const { target, clock, vars } = context;
   const steps = action.while;
   const meanwhile = steps && (() => runSteps(steps, context, `${where}, while watching, step`));
@@ -97,7 +105,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext, whe
 }
 
 /** The answer without fields that no case compares. */
-function clean(answer: Answer, step: Step, context: StepContext): Answer {
+function clean(answer: WireResponse, step: Step, context: StepContext): WireResponse {
   const keep = context.keepManagedFields || step.keepManagedFields === true;
   const tidied = (value: Json | undefined) => (value === undefined ? undefined : tidy(value, keep));
   const body = tidied(answer.body);
@@ -109,7 +117,7 @@ function clean(answer: Answer, step: Step, context: StepContext): Answer {
   };
 }
 
-function capture(step: Step, answer: Answer, { context, where }: Place): void {
+function capture(step: Step, answer: WireResponse, { context, where }: Place): void {
   for (const [name, path] of Object.entries(step.capture ?? {})) {
     const value = pluck(answer, path);
     if (value !== undefined) context.vars[name] = String(value);
@@ -119,7 +127,7 @@ function capture(step: Step, answer: Answer, { context, where }: Place): void {
 }
 
 /** `header:NAME`, or a dotted path into the body (into `{ events }` after a watch). */
-function pluck(answer: Answer, path: string): Json | undefined {
+function pluck(answer: WireResponse, path: string): Json | undefined {
   if (path.startsWith('header:')) return answer.headers[path.slice('header:'.length)];
   let value: Json | undefined =
     answer.events === undefined

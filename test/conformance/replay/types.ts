@@ -104,7 +104,7 @@ export interface Target {
 }
 
 /** An answer with its body decoded; `events` and `closedBy` only after a watch that was answered 200. */
-export interface Answer {
+export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, Json>>;
   readonly body: Json | undefined;
@@ -120,7 +120,7 @@ export interface WatchedEvent {
 /** The server's answer differs from the recording. */
 export class Difference extends Error {}
 
-export type Verdict =
+export type CaseResult =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly difference: string }
   | { readonly kind: 'skipped'; readonly why: string };

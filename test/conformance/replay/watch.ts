@@ -6,7 +6,7 @@ import { millis, plus } from '@lapse/base/instant';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { headersOf, parseJson, pause, readAnswer } from './exchange.ts';
-import type { Answer, ClosedBy, Target, WatchAction, WatchedEvent } from './types.ts';
+import type { ClosedBy, Target, WatchAction, WatchedEvent, WireResponse } from './types.ts';
 
 const DEFAULT_SECONDS = 15;
 // The head of the answer can arrive before the watch is registered, so the steps begin a moment later.
@@ -21,7 +21,7 @@ export interface WatchRun {
   readonly meanwhile: (() => Promise<void>) | undefined;
 }
 
-export async function watch(run: WatchRun): Promise<Answer> {
+export async function watch(run: WatchRun): Promise<WireResponse> {
   const closing = new AbortController();
   const response = await run.target.request({ ...run.request, signal: closing.signal });
   if (response.status !== 200) return readAnswer(response);

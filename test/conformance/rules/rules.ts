@@ -1,7 +1,7 @@
 import type { WireCase, WireFile } from '../replay/types.ts';
-import { CORNERS } from './corners.ts';
-import { ENDINGS } from './endings.ts';
+import { DELETION_EVENTS } from './deletionEvents.ts';
+import { EDGE_CASES } from './edgeCases.ts';
 
-export const RULES = [ENDINGS, CORNERS].flatMap((file) =>
+export const RULES = [DELETION_EVENTS, EDGE_CASES].flatMap((file) =>
   file.cases.map((one): [name: string, file: WireFile, one: WireCase] => [one.name, file, one]),
 );

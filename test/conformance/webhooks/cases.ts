@@ -1,6 +1,5 @@
 // Registered webhooks, and the writes they are tested with: one row per rule about calls.
 
-import { ORDER_CASES } from './orderCases.ts';
 import {
   create,
   type HookCase,
@@ -13,7 +12,8 @@ import {
   PODS,
   rule,
   validating,
-} from './words.ts';
+} from './builders.ts';
+import { ORDER_CASES } from './orderCases.ts';
 
 const BROKEN = { matchConditions: [{ name: 'broken', expression: 'object.data.missing == "x"' }] };
 const SETS = '/apis/apps/v1/namespaces/NS/replicasets';
@@ -46,12 +46,12 @@ export const CASES: readonly HookCase[] = [
     name: 'a patch that cannot be applied',
     hooks: [mutating('/bad-patch')],
     writes: [create('a')],
-    otherWords: true,
+    otherMessages: true,
   },
   { name: 'a patch without a type', hooks: [mutating('/untyped-patch')], writes: [create('a')] },
   { name: 'a validating webhook may not patch', hooks: [validating('/label-one')], writes: [create('a')] },
-  { name: 'an answer to another question', hooks: [validating('/wrong-uid')], writes: [create('a')] },
-  { name: 'no answer at all', hooks: [validating('/broken')], writes: [create('a')] },
+  { name: 'a response with another uid', hooks: [validating('/wrong-uid')], writes: [create('a')] },
+  { name: 'no response', hooks: [validating('/broken')], writes: [create('a')] },
   {
     name: 'failures may be ignored',
     hooks: [
@@ -143,7 +143,7 @@ export const CASES: readonly HookCase[] = [
     name: 'a patch that cannot be read',
     hooks: [mutating('/unreadable-patch')],
     writes: [create('a')],
-    otherWords: true,
+    otherMessages: true,
   },
   {
     name: 'a patch that cannot be read may be ignored',
@@ -154,10 +154,10 @@ export const CASES: readonly HookCase[] = [
     name: 'a patch that cannot be applied may not be ignored',
     hooks: [mutating('/bad-patch', IGNORE)],
     writes: [create('a')],
-    otherWords: true,
+    otherMessages: true,
   },
   {
-    name: 'nobody patches what is deleted',
+    name: 'a webhook cannot patch a deleted object',
     hooks: [{ phase: 'Mutating', path: '/label-one', rules: [rule(['DELETE'], ['configmaps'])] }],
     writes: [create('a'), { method: 'DELETE', path: `${MAPS}/a` }],
   },

@@ -13,7 +13,7 @@ import {
   rule,
   validating,
   type WriteStep,
-} from './words.ts';
+} from './builders.ts';
 
 const MERGE = 'application/merge-patch+json';
 const remove = (path: string, body?: JsonObject): WriteStep => ({
@@ -118,7 +118,7 @@ export const ORDER_CASES: readonly HookCase[] = [
     ],
   },
   {
-    name: 'a deletion that changes nothing any more asks nobody',
+    name: 'a deletion that changes nothing calls no webhook',
     hooks: [{ phase: 'Validating', path: '/allow', rules: deletions(['pods']) }],
     writes: [pod, remove(`${PODS}/p`), remove(`${PODS}/p`), remove(`${PODS}/p`, { gracePeriodSeconds: 60 })],
   },

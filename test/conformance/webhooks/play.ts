@@ -3,8 +3,8 @@
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
+import type { HookCase, HookSpec } from './builders.ts';
 import type { Hooks } from './hooks.ts';
-import type { HookCase, HookSpec } from './words.ts';
 
 export interface Played {
   readonly name: string;
@@ -34,7 +34,7 @@ export async function playHooks(
     const answer = await ask(method, path.replaceAll('NS', namespace), sent, type);
     const warnings = answer.headers['warning'] ?? [];
     answers.push(
-      given.otherWords === true
+      given.otherMessages === true
         ? answer.status
         : essence(answer.status, answer.body as Json, { namespace, url: hooks.url, warnings }),
     );

@@ -3,9 +3,9 @@
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { diff, show } from './compare.ts';
 import { fill } from './templates.ts';
-import type { Answer, Expectation, ExpectedEvent, Vars, WatchedEvent } from './types.ts';
+import type { Expectation, ExpectedEvent, Vars, WatchedEvent, WireResponse } from './types.ts';
 
-type Check = (expect: Expectation, answer: Answer, vars: Vars) => string | undefined;
+type Check = (expect: Expectation, answer: WireResponse, vars: Vars) => string | undefined;
 
 const CHECKS: readonly Check[] = [
   checkStatus,
@@ -17,7 +17,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** The first difference as a message, or undefined. */
-export function judge(expect: Expectation, answer: Answer, vars: Vars): string | undefined {
+export function checkExpectation(expect: Expectation, answer: WireResponse, vars: Vars): string | undefined {
   for (const check of CHECKS) {
     const found = check(expect, answer, vars);
     if (found !== undefined) return found;
@@ -25,13 +25,13 @@ export function judge(expect: Expectation, answer: Answer, vars: Vars): string |
   return undefined;
 }
 
-function checkStatus(expect: Expectation, answer: Answer): string | undefined {
+function checkStatus(expect: Expectation, answer: WireResponse): string | undefined {
   if (expect.status === undefined || answer.status === expect.status) return undefined;
   const message = isObject(answer.body) && answer.body.message ? ` (${show(answer.body.message)})` : '';
   return `status: expected ${expect.status}, got ${answer.status}${message}`;
 }
 
-function checkHeaders(expect: Expectation, answer: Answer, vars: Vars): string | undefined {
+function checkHeaders(expect: Expectation, answer: WireResponse, vars: Vars): string | undefined {
   for (const [name, value] of Object.entries(expect.headers ?? {})) {
     const found = diff(value, answer.headers[name.toLowerCase()], {
       vars,
@@ -44,14 +44,14 @@ function checkHeaders(expect: Expectation, answer: Answer, vars: Vars): string |
 }
 
 /** An unexpected warning is a difference, although other headers are compared only if listed. */
-function checkWarning(expect: Expectation, answer: Answer): string | undefined {
+function checkWarning(expect: Expectation, answer: WireResponse): string | undefined {
   const expected = expect.headers?.warning ?? '{{absent}}';
   if (expected !== '{{absent}}' || expect.anyWarning || answer.headers.warning === undefined)
     return undefined;
   return `header warning: unexpected, got ${show(answer.headers.warning)}`;
 }
 
-function checkBody(expect: Expectation, answer: Answer, vars: Vars): string | undefined {
+function checkBody(expect: Expectation, answer: WireResponse, vars: Vars): string | undefined {
   const whole = (expected: Json) => diff(expected, answer.body, { vars, subset: false, path: 'body' });
   const part = (expected: Json) => diff(expected, answer.body, { vars, subset: true, path: 'body' });
   return (
@@ -60,7 +60,7 @@ function checkBody(expect: Expectation, answer: Answer, vars: Vars): string | un
   );
 }
 
-function checkEvents(expect: Expectation, answer: Answer, vars: Vars): string | undefined {
+function checkEvents(expect: Expectation, answer: WireResponse, vars: Vars): string | undefined {
   if (expect.events === undefined) return undefined;
   if (answer.events === undefined)
     return `status: expected a watch, got ${answer.status} ${show(answer.body)}`;
@@ -85,7 +85,7 @@ function checkEvent(
   return diff(expected.match ?? {}, actual.object, { vars, subset: true, path: `${path}.object` });
 }
 
-function checkClosedBy(expect: Expectation, answer: Answer): string | undefined {
+function checkClosedBy(expect: Expectation, answer: WireResponse): string | undefined {
   if (expect.closedBy === undefined || expect.closedBy === answer.closedBy) return undefined;
   return `expected the watch to be closed by the ${expect.closedBy}, it was closed by the ${answer.closedBy}`;
 }

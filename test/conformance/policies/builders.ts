@@ -1,7 +1,7 @@
 // Types and helpers of the cases about ValidatingAdmissionPolicies.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { rule, type WriteStep } from '../webhooks/words.ts';
+import { rule, type WriteStep } from '../webhooks/builders.ts';
 
 export interface PolicyCase {
   readonly name: string;

@@ -1,7 +1,7 @@
 // The ways in which a JSON value can stop matching an expectation, each as a change at one place.
 
 import { isObject, type Json, setOwn } from '@lapse/kube/api/json';
-import { synthesise } from './answers.ts';
+import { synthesise } from './responses.ts';
 
 export interface Change {
   readonly what: string;

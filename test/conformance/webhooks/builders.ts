@@ -7,7 +7,7 @@ export interface HookCase {
   readonly hooks: readonly HookSpec[];
   readonly writes: readonly WriteStep[];
   /** Both refuse, with different messages. */
-  readonly otherWords?: boolean;
+  readonly otherMessages?: boolean;
 }
 
 export interface HookSpec {

@@ -65,7 +65,7 @@ function ending(name: string, path: string, steps: Step[], events: ExpectedEvent
   };
 }
 
-export const ENDINGS: WireFile = {
+export const DELETION_EVENTS: WireFile = {
   topic: 'endings',
   about: 'What a watch shows of the end of an object.',
   cases: [

@@ -3,11 +3,11 @@
 
 import type { Json } from '@lapse/kube/api/json';
 import type { ExpectedEvent, Step, WireCase } from '../replay/types.ts';
-import type { FakeAnswer } from './answers.ts';
 import { type Change, changesOf } from './changes.ts';
-import type { Spoiler } from './target.ts';
+import type { FakeResponse } from './responses.ts';
+import type { ResponseMutation } from './target.ts';
 
-export interface Mutation extends Spoiler {
+export interface Mutation extends ResponseMutation {
   /** How the message of the replayer must begin. */
   readonly where: string;
   readonly what: string;
@@ -15,7 +15,7 @@ export interface Mutation extends Spoiler {
 
 export function mutationsOf(wireCase: WireCase): Mutation[] {
   return placed(wireCase.steps, 'step').flatMap(({ step, where }) =>
-    spoilersOf(step).map(({ what, spoil }) => ({ step, where, what, spoil })),
+    responseMutationsOf(step).map(({ what, mutate }) => ({ step, where, what, mutate })),
   );
 }
 
@@ -27,9 +27,9 @@ function placed(steps: readonly Step[], prefix: string): { step: Step; where: st
   });
 }
 
-type Named = Pick<Mutation, 'what' | 'spoil'>;
+type Named = Pick<Mutation, 'what' | 'mutate'>;
 
-const spoilersOf = (step: Step): Named[] => [
+const responseMutationsOf = (step: Step): Named[] => [
   ...ofStatus(step),
   ...ofHeaders(step),
   ...ofBody(step),
@@ -43,7 +43,7 @@ function ofStatus({ expect }: Step): Named[] {
   return [
     {
       what: 'status',
-      spoil: (a) => {
+      mutate: (a) => {
         a.status = other;
       },
     },
@@ -55,7 +55,7 @@ function ofHeaders({ expect }: Step): Named[] {
   const listed = Object.entries(expect.headers ?? {}).flatMap(([name, value]) =>
     changesOf(value, { exact: true, path: [name.toLowerCase()] }).map((change) => ({
       what: `header ${name} ${change.what}`,
-      spoil: (a: FakeAnswer) => change.apply(a.headers),
+      mutate: (a: FakeResponse) => change.apply(a.headers),
     })),
   );
   if (expect.headers?.warning !== undefined || expect.anyWarning) return listed;
@@ -63,7 +63,7 @@ function ofHeaders({ expect }: Step): Named[] {
     ...listed,
     {
       what: 'unexpected warning',
-      spoil: (a) => {
+      mutate: (a) => {
         a.headers.warning = '299 - "careful"';
       },
     },
@@ -82,7 +82,7 @@ function ofBody({ expect }: Step): Named[] {
   if (expect === undefined || isBinary(expect.body)) return [];
   const onBody = (change: Change): Named => ({
     what: `body ${change.what}`,
-    spoil: (a) => {
+    mutate: (a) => {
       const root = { body: a.body };
       change.apply(root);
       a.body = root.body;
@@ -102,14 +102,14 @@ function ofEvents({ expect, do: action }: Step): Named[] {
     ...events.slice(1).flatMap((event, i) => ofOrder(events[i]!, event, i)),
     ...(events.length === 0
       ? []
-      : [{ what: 'last event missing', spoil: (a: FakeAnswer) => void a.events?.pop() }]),
+      : [{ what: 'last event missing', mutate: (a: FakeResponse) => void a.events?.pop() }]),
     ...(limited ? [] : [extraEvent]),
   ];
 }
 
 const extraEvent: Named = {
   what: 'extra event',
-  spoil: (a) => void a.events?.push({ type: 'MODIFIED', object: { metadata: { name: 'extra' } } }),
+  mutate: (a) => void a.events?.push({ type: 'MODIFIED', object: { metadata: { name: 'extra' } } }),
 };
 
 function ofEvent(event: ExpectedEvent, i: number): Named[] {
@@ -117,13 +117,13 @@ function ofEvent(event: ExpectedEvent, i: number): Named[] {
   return [
     {
       what: `events[${i}] type`,
-      spoil: (a) => {
+      mutate: (a) => {
         a.events![i]!.type = 'CHANGED';
       },
     },
     ...inObject.map((change) => ({
       what: `events[${i}] ${change.what}`,
-      spoil: (a: FakeAnswer) => change.apply(a.events![i]! as unknown as Record<string, Json>),
+      mutate: (a: FakeResponse) => change.apply(a.events![i]! as unknown as Record<string, Json>),
     })),
   ];
 }
@@ -136,11 +136,11 @@ function ofOrder(first: ExpectedEvent, second: ExpectedEvent, i: number): Named[
     first.type !== second.type ||
     (isPlain(name(first)) && isPlain(name(second)) && name(first) !== name(second));
   if (!apart) return [];
-  const swap = (a: FakeAnswer) => {
+  const swap = (a: FakeResponse) => {
     const [one, two] = [a.events![i]!, a.events![i + 1]!];
     a.events!.splice(i, 2, two, one);
   };
-  return [{ what: `events[${i}] and [${i + 1}] swapped`, spoil: swap }];
+  return [{ what: `events[${i}] and [${i + 1}] swapped`, mutate: swap }];
 }
 
 const isPlain = (text: string | undefined) => text !== undefined && !text.includes('{{');
@@ -150,7 +150,7 @@ function ofClosing({ expect }: Step): Named[] {
   return [
     {
       what: 'closed by the other side',
-      spoil: (a) => {
+      mutate: (a) => {
         a.closes = !a.closes;
       },
     },

@@ -4,14 +4,14 @@ import { clone, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube
 import type { Picker } from '../apply/histories.ts';
 
 /** The share of changes that follow the schema. */
-export const GENTLE_CHANCE = 0.8;
+export const VALID_CHANCE = 0.8;
 
 const ODD: readonly Json[] = [null, 'text', '', 7, -1, 1.5, true, [], {}, ['x'], { x: 1 }, '7', [null], 1e30];
 
 const oddValue = (pick: Picker): Json => clone(pick.one(ODD));
 
 /** Replaces a value by one of another type, or adds an unknown field. */
-export function maimed(object: JsonObject, pick: Picker, under?: string): void {
+export function malform(object: JsonObject, pick: Picker, under?: string): void {
   const places = placesOf(under === undefined ? withoutMeta(object) : { [under]: object[under] ?? {} });
   const [holder, key] = pick.one(places);
   if (isObject(holder) && pick.chance(0.35))

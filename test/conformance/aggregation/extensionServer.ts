@@ -23,7 +23,7 @@ export interface Call {
   readonly certified: boolean;
 }
 
-export interface Stranger {
+export interface ExtensionServer {
   readonly port: number;
   /** base64 of the PEM, as in caBundle. */
   readonly caBundle: string;
@@ -74,7 +74,7 @@ function json(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-export async function startStranger(): Promise<Stranger> {
+export async function startExtensionServer(): Promise<ExtensionServer> {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-stranger-'));
   const host = `${SERVICE.name}.${SERVICE.namespace}.svc`;
   const tls = await servingCertificate(directory, [host], realClock.now());

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/js
 import { fillText, PLACEHOLDER } from '../replay/templates.ts';
 import type { Expectation, Step, Vars } from '../replay/types.ts';
 
-export interface FakeAnswer {
+export interface FakeResponse {
   status: number;
   headers: Record<string, Json>;
   body: Json | undefined;
@@ -60,11 +60,11 @@ function synthesiseText(expected: string, vars: Vars): Json | undefined {
 }
 
 /** The answer of a server that behaves as recorded. */
-export function answerTo(step: Step, vars: Vars): FakeAnswer {
+export function responseTo(step: Step, vars: Vars): FakeResponse {
   const expect: Expectation = step.expect ?? {};
   const poll = 'poll' in step.do ? step.do.poll : undefined;
   const body = overlay(overlay(poll?.match, expect.match), expect.body);
-  const answer: FakeAnswer = {
+  const answer: FakeResponse = {
     status: expect.status ?? poll?.status ?? 200,
     headers: { 'content-type': 'application/json' },
     body: body === undefined ? undefined : synthesise(body, vars),
@@ -91,7 +91,7 @@ function overlay(lower: Json | undefined, upper: Json | undefined): Json | undef
 let serial = 5000;
 
 /** Sets a value where the step captures one, unless the expectation already did, and stores it as the runner does. */
-function provideCaptures(step: Step, answer: FakeAnswer, vars: Vars): void {
+function provideCaptures(step: Step, answer: FakeResponse, vars: Vars): void {
   for (const [name, path] of Object.entries(step.capture ?? {})) {
     if (path.startsWith('header:')) {
       answer.headers[path.slice('header:'.length)] ??= freshValue(path);

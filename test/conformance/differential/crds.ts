@@ -2,7 +2,7 @@
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { Picker } from '../apply/histories.ts';
-import { maimed } from './maimed.ts';
+import { malform } from './malformed.ts';
 import { fitting, nudge, object } from './schemas.ts';
 import { builtinSubject } from './subjects.ts';
 import type { Subject } from './types.ts';
@@ -120,7 +120,7 @@ interface Parts {
 function customSubject({ group, seed, cluster, schema, version }: Parts): Subject {
   const properties = schema['properties'] as JsonObject;
   const edit = (field: string) => (target: JsonObject, pick: Picker) => {
-    if (pick.chance(0.15)) return maimed(target, pick, field);
+    if (pick.chance(0.15)) return malform(target, pick, field);
     if (!isObject(target[field])) target[field] = {};
     nudge(target, field, properties[field] as JsonObject, pick);
   };

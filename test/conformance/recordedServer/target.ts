@@ -4,40 +4,40 @@ import { gzipSync } from 'node:zlib';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { needsNamespace } from '../replay/runCase.ts';
 import type { Step, Target, Vars, WireCase } from '../replay/types.ts';
-import { answerTo, type FakeAnswer } from './answers.ts';
+import { type FakeResponse, responseTo } from './responses.ts';
 
 /** Changes the answer to one step, the same way each time. */
-export interface Spoiler {
+export interface ResponseMutation {
   readonly step: Step;
-  readonly spoil: (answer: FakeAnswer) => void;
+  readonly mutate: (answer: FakeResponse) => void;
 }
 
 const TOKENS = { adminToken: 'admin-token', nobodyToken: 'nobody-token' };
 
-export function byHeartTarget(wireCase: WireCase, ns: string, spoiler?: Spoiler): Target {
-  const memory = new Memory(wireCase, { ns, ...TOKENS }, spoiler);
+export function recordedTarget(wireCase: WireCase, ns: string, mutation?: ResponseMutation): Target {
+  const server = new RecordedServer(wireCase, { ns, ...TOKENS }, mutation);
   return {
-    name: 'by heart',
+    name: 'recorded',
     ...TOKENS,
     compact: async () => {},
-    request: async (request) => memory.answer(request),
+    request: async (request) => server.answer(request),
   };
 }
 
-class Memory {
+class RecordedServer {
   private readonly script: readonly Step[];
   private readonly vars: Vars;
-  private readonly spoiler: Spoiler | undefined;
+  private readonly mutation: ResponseMutation | undefined;
   private next = 0;
   private namespacePending: boolean;
   /** The answer that a polling step keeps getting. */
   private stuck: HttpResponse | undefined;
   private readonly waiting: { until: number; resolve: () => void }[] = [];
 
-  constructor(wireCase: WireCase, vars: Vars, spoiler: Spoiler | undefined) {
+  constructor(wireCase: WireCase, vars: Vars, mutation: ResponseMutation | undefined) {
     this.script = requestSteps(wireCase.steps);
     this.vars = vars;
-    this.spoiler = spoiler;
+    this.mutation = mutation;
     this.namespacePending = needsNamespace(wireCase);
   }
 
@@ -52,7 +52,7 @@ class Memory {
     if (step === undefined)
       return whole({ status: 200, headers: {}, body: {}, events: undefined, closes: true });
     const response = this.respond(step, request);
-    if (step === this.spoiler?.step && 'poll' in step.do) this.stuck = response;
+    if (step === this.mutation?.step && 'poll' in step.do) this.stuck = response;
     for (const waiter of this.waiting) if (this.next >= waiter.until) waiter.resolve();
     return response;
   }
@@ -64,9 +64,9 @@ class Memory {
     return { ...headOf(answer), body: this.events(step, request, this.reached(this.next + meanwhile)) };
   }
 
-  private compose(step: Step): FakeAnswer {
-    const answer = answerTo(step, this.vars);
-    if (step === this.spoiler?.step) this.spoiler.spoil(answer);
+  private compose(step: Step): FakeResponse {
+    const answer = responseTo(step, this.vars);
+    if (step === this.mutation?.step) this.mutation.mutate(answer);
     return answer;
   }
 
@@ -99,17 +99,17 @@ function requestSteps(steps: readonly Step[]): Step[] {
   });
 }
 
-const headOf = (answer: FakeAnswer) => ({
+const headOf = (answer: FakeResponse) => ({
   status: answer.status,
   headers: answer.headers as Record<string, string | readonly string[]>,
 });
 
-function whole(answer: FakeAnswer): HttpResponse {
+function whole(answer: FakeResponse): HttpResponse {
   const bytes = Buffer.from(textOf(answer));
   return { ...headOf(answer), body: answer.headers['content-encoding'] === 'gzip' ? gzipSync(bytes) : bytes };
 }
 
-function textOf({ body }: FakeAnswer): string {
+function textOf({ body }: FakeResponse): string {
   if (body === undefined) return '';
   return typeof body === 'string' ? body : JSON.stringify(body);
 }

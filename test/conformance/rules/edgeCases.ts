@@ -86,7 +86,7 @@ const refusedForEnding = (path: string, body: Json, named: string): Step => ({
   },
 });
 
-export const CORNERS: WireFile = {
+export const EDGE_CASES: WireFile = {
   topic: 'corners',
   about: 'What clients meet rarely.',
   cases: [

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json } from '@lapse/kube/api/json';
-import type { Answer } from '../replay/types.ts';
+import type { WireResponse } from '../replay/types.ts';
 
 export interface Recorded {
   readonly code: number;
@@ -11,13 +11,13 @@ export interface Recorded {
   readonly message?: string;
 }
 
-export const ANSWERS_FILE = join(import.meta.dirname, '..', 'fixtures', 'badInput.json');
+export const RESPONSES_FILE = join(import.meta.dirname, '..', 'fixtures', 'badInput.json');
 
-export const loadAnswers = (): Record<string, Recorded> =>
-  JSON.parse(readFileSync(ANSWERS_FILE, 'utf8')) as Record<string, Recorded>;
+export const loadResponses = (): Record<string, Recorded> =>
+  JSON.parse(readFileSync(RESPONSES_FILE, 'utf8')) as Record<string, Recorded>;
 
 /** Code, reason and message of a refusal; otherwise the code alone. */
-export function normalise({ status, body }: Answer): Recorded {
+export function normalise({ status, body }: WireResponse): Recorded {
   if (!isObject(body) || body.kind !== 'Status') return { code: status };
   return {
     code: status,
