@@ -10,7 +10,7 @@ import { compile, conditionEnvironment, DYN } from '@lapse/cel/cel';
 import { simulate } from '@lapse/simulation/simulate';
 import { Cleaner } from 'lapse/api/cleaner';
 import { cleaner, revision, SEED_CONDITION } from 'lapse/controllers/cleaner/cleaner.testkit';
-import { computeNextLook, evaluate } from 'lapse/controllers/cleaner/compute';
+import { computeNextLook, evaluate } from 'lapse/controllers/cleaner/conditions';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { machine } from '../machine.ts';
 import { markdownTable } from '../table.ts';

@@ -36,7 +36,7 @@ const DECISIONS = [
   'packages/lapse/src/controllers/volume-capture/decideDetach.ts',
   'packages/lapse/src/controllers/volume-restore/decide.ts',
   'packages/lapse/src/controllers/manifest-capture/decide.ts',
-  'packages/lapse/src/controllers/cleaner/compute.ts',
+  'packages/lapse/src/controllers/cleaner/conditions.ts',
   'packages/lapse/src/controllers/cleaner/decide.ts',
   'packages/lapse/src/controllers/cleaner/record.ts',
   'packages/lapse/src/helm/order.ts',

@@ -26,9 +26,8 @@ import {
 import type { AuthorSeal } from '#authors/authorSeal';
 import { type ImpersonationScope, impersonationRefusal } from '#authors/impersonation';
 import { lackOf, type ReviewNeeds } from '../objectCheck.ts';
-import { findKind } from './kinds.ts';
+import { findKind, type Resolved } from './kinds.ts';
 import { missingForHelm, missingOfLapse, needsOf, signedOf } from './rights.ts';
-import type { Resolved } from './snapshot.ts';
 import { type Meaning, understand } from './spec.ts';
 
 const RESOURCES = [`${Cleaner.resource}.${Cleaner.group}`];

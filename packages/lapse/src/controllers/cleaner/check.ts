@@ -4,9 +4,9 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import { Cleaner } from '#api/cleaner';
 import { checkAuthor, lackOf, type ObjectCheck } from '../objectCheck.ts';
+import { sortKinds } from './kinds.ts';
 import { type Actors, missingOfLapse, type OwnRightsOptions } from './rights.ts';
 import { understand } from './spec.ts';
-import { sortKinds } from './targets.ts';
 
 export const cleanerCheck = (
   options: OwnRightsOptions & { readonly client: Pick<Client, 'discovery'> },

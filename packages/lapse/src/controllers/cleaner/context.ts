@@ -2,13 +2,17 @@
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { Client } from '@lapse/kube/client/client';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
+import type { Cleaner } from '#api/cleaner';
 import type { Budget } from '#deletion/budget';
 import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
-import type { Interests } from './interests.ts';
 import type { CleanerMetrics, DeletedWhat } from './metrics.ts';
-import type { RecordSeal } from './recordSeal.ts';
+import type { Done } from './progress.ts';
+import type { RecordSeal } from './record.ts';
 import type { Actors } from './rights.ts';
+import type { Waits } from './waits.ts';
+import type { Interests } from './watches.ts';
 
 export interface CleanerOptions {
   /** Conditions may read the data of Secrets. */
@@ -22,42 +26,6 @@ export interface CleanerOptions {
   readonly helmPurgeIncomplete: boolean;
 }
 
-/** The result of the last evaluation. It is valid until then, provided that none of the objects it read changes. */
-export interface Memo {
-  /** UID of the Cleaner. */
-  readonly uid: string;
-  readonly key: string;
-  readonly next: Instant;
-  /**
-   * Duration from its creation. A longer remaining time means that the clock was set back, and the memo is
-   * discarded.
-   */
-  readonly wait: Millis;
-  readonly why: string;
-}
-
-/**
- * A problem that the user has to fix. The Cleaner is not retried before the time in it, except when the spec
- * changes.
- */
-export interface Hold {
-  readonly uid: string;
-  readonly generation: number;
-  readonly until: Instant;
-  /** As in `Memo`. */
-  readonly wait: Millis;
-  readonly why: string;
-}
-
-export interface Done {
-  /** `evaluatedAt` of the decision. */
-  readonly evaluatedAt: string;
-  /** UIDs for which no further DELETE is needed. */
-  readonly uids: Set<string>;
-  /** The Event about the uninstalled release has been emitted. */
-  told: boolean;
-}
-
 export interface Context {
   readonly guard: SkewGuard;
   readonly expirer: Expirer<DeletedWhat>;
@@ -66,16 +34,25 @@ export interface Context {
   /** Lapse's own client, for discovery. */
   readonly client: Client;
   readonly interests: Interests;
-  /** By key of the Cleaner. In memory only: after a restart every Cleaner is evaluated once. */
-  readonly memos: Map<string, Memo>;
-  /** By key of the Cleaner. In memory only. */
-  readonly holds: Map<string, Hold>;
+  /** Results of evaluations. Each is valid as long as none of the objects it read changes. */
+  readonly memos: Waits;
+  /** Problems that the user has to fix. They are not retried before their time, except when the spec changes. */
+  readonly holds: Waits;
   /** The CRDs that existed when a group was last found not to be served. */
   readonly definitions: Map<string, { readonly text: string; readonly since: Instant }>;
-  /** What this process has already done for a decision, by key of the Cleaner. */
+  /** What this process has already done for a decision, by `keyId` of the Cleaner. */
   readonly done: Map<string, Done>;
   /** The operator's limit of deletions per second. */
   readonly budget?: Budget;
   readonly metrics: CleanerMetrics;
   readonly options: CleanerOptions;
 }
+
+/** One reconcile of one Cleaner. */
+export interface Scope {
+  readonly ctx: ReconcileContext;
+  readonly context: Context;
+  readonly cleaner: Cleaner;
+}
+
+export const generationOf = ({ metadata }: Cleaner): number => metadata.generation ?? 1;

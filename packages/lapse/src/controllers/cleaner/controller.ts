@@ -9,12 +9,13 @@ import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import type { Services } from '../family.ts';
 import type { CleanerOptions, Context } from './context.ts';
-import { Interests } from './interests.ts';
 import { cleanerMetrics, type DeletedWhat } from './metrics.ts';
 import { cleanerProjection, waitOf } from './projection.ts';
 import { createReconcile } from './reconcile.ts';
-import { RecordSeal } from './recordSeal.ts';
+import { RecordSeal } from './record.ts';
 import { Actors } from './rights.ts';
+import { Waits } from './waits.ts';
+import { Interests } from './watches.ts';
 
 const NAME = 'cleaner';
 
@@ -85,8 +86,8 @@ function createContext(options: CleanerControllerOptions): Context {
     client,
     options,
     interests: new Interests(),
-    memos: new Map(),
-    holds: new Map(),
+    memos: new Waits(),
+    holds: new Waits(),
     definitions: new Map(),
     done: new Map(),
     ...(habits?.budget === undefined ? {} : { budget: habits.budget }),

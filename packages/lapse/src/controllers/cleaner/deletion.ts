@@ -2,7 +2,7 @@
 // last. Every reconcile starts from the record, so after a crash the same steps are repeated. They are idempotent.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Instant, type Millis, millis, minus, minutes, parseTime, plus } from '@lapse/base/instant';
+import { type Instant, type Millis, millis, minutes, parseTime, plus } from '@lapse/base/instant';
 import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner';
@@ -12,13 +12,12 @@ import { RecordedDeletes } from '#deletion/recordedDeletes';
 import { describeDone, describeIncomplete } from '#helm/messages';
 import type { ReleaseKey } from '#helm/ownership';
 import { type Uninstalled, uninstall } from '#helm/uninstall';
-import type { Context } from './context.ts';
+import { type Context, generationOf } from './context.ts';
 import type { DeletedWhat } from './metrics.ts';
 import type { Progress } from './progress.ts';
 import { isLastDecision, kindOf } from './record.ts';
-import { memoKey } from './reporter.ts';
 import { type Target, understand } from './spec.ts';
-import { type Report, writeStatus } from './status.ts';
+import { keptOf, type Report, writeStatus } from './status.ts';
 
 export const DEFAULT_RETRY: Millis = minutes(5);
 
@@ -205,7 +204,7 @@ export class Deletion {
     const until = at ?? plus(this.#ctx.now, retryOf(this.#cleaner));
     const report: Report = (await this.#progress.hasBegun())
       ? {
-          ...this.#progress.kept(),
+          ...keptOf(this.#cleaner),
           reason,
           message,
           next: until,
@@ -217,15 +216,8 @@ export class Deletion {
   }
 
   #hold(until: Instant, why: string): Outcome {
-    const { uid = '', generation = 1 } = this.#cleaner.metadata;
-    this.#context.holds.set(memoKey(this.#ctx.key), {
-      uid,
-      generation,
-      until,
-      wait: minus(until, this.#ctx.now),
-      why,
-    });
-    return waitUntil(until, why);
+    const basis = String(generationOf(this.#cleaner));
+    return this.#context.holds.set(this.#cleaner, { basis, until, why }, this.#ctx.now);
   }
 
   /**

@@ -15,21 +15,22 @@ import {
   type StatementReason,
   Unreadable,
 } from '../forecaster.ts';
-import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
-import { describeMissing, TOO_MANY } from './decide.ts';
+import { type Ahead, computeFirstTrue, describeOutcomes } from './conditions.ts';
+import { computeExcess, computeGate, computeObstacle } from './decide.ts';
 import {
+  type Around,
+  type CleanerRules,
   findObjectsToDelete,
+  findTargets,
   type ObjectsToDelete,
   type ObjectToDelete,
   recordedObjectsToDelete,
 } from './forecastDeletions.ts';
-import { type Around, type CleanerRules, findTargets } from './forecastTargets.ts';
-import { countDeletions, MOST_DELETIONS } from './record.ts';
-import { periodOf } from './reporter.ts';
+import { periodOf } from './report.ts';
 import { hasActor } from './rights.ts';
-import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './snapshot.ts';
-import { type Meaning, understand } from './spec.ts';
+import { describeProblems, type Meaning, understand } from './spec.ts';
 import { readyOf } from './status.ts';
+import { bindingsOf, type Found } from './targets.ts';
 
 /** The forecast of one Cleaner. */
 type Finding =
@@ -67,19 +68,18 @@ async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
-    const toDelete = await recordedObjectsToDelete(looking, record);
+    const toDelete = recordedObjectsToDelete(looking, record);
     const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: forecastContext.now, because };
     return yield* tell(cleaner, finding, toDelete);
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid') {
-    const because = understood.problems.map((one) => `${one.field}: ${one.message}`).join('; ');
+    const because = describeProblems(understood.problems);
     return yield* tell(cleaner, { kind: 'held', because }, []);
   }
   const { meaning } = understood;
-  const targets = await findTargets(looking, meaning);
-  if (targets.kind === 'problem') return yield* tell(cleaner, { kind: 'held', because: targets.why }, []);
-  const { found } = targets;
+  const found = await findTargets(looking, meaning);
+  if (typeof found === 'string') return yield* tell(cleaner, { kind: 'held', because: found }, []);
   const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
   const at = finding.kind === 'ends' ? finding.at : forecastContext.now;
   const toDelete = await findObjectsToDelete(looking, meaning, found, at);
@@ -128,13 +128,11 @@ function settle(
 ): Finding {
   if (finding.kind === 'held') return finding;
   const { at, because } = finding;
-  if (toDelete.problem !== undefined) return { kind: 'held', ...toDelete.problem };
-  const count = countDeletions(toDelete.parts);
-  if (count > MOST_DELETIONS)
-    return {
-      kind: 'held',
-      because: `${count} deletions are more than the ${MOST_DELETIONS} of one decision`,
-    };
+  const obstacle = toDelete.obstacle ?? computeExcess(toDelete.parts);
+  if (obstacle !== undefined) {
+    const { message, until } = obstacle;
+    return { kind: 'held', because: message, ...(until === undefined ? {} : { until }) };
+  }
   return meaning.dryRun
     ? {
         kind: 'held',
@@ -171,9 +169,8 @@ async function judge(
   const { now } = forecastContext;
   const gate = computeGate(cleaner, meaning.ttl, now);
   const ttl = `created ${cleaner.metadata.creationTimestamp}, TTL ${cleaner.spec.ttl}`;
-  const missing = missingOf(found);
-  if (missing.length > 0) return { kind: 'held', because: describeMissing(missing) };
-  if (boundCount(found) > MOST_BOUND) return { kind: 'held', because: TOO_MANY };
+  const obstacle = computeObstacle(found);
+  if (obstacle !== undefined) return { kind: 'held', because: obstacle.message };
   const from = gate.kind === 'waiting' ? gate.until : firstLook(cleaner, gate.since, now);
   const { conditions, monotonic } = meaning;
   const ahead: Ahead = await computeFirstTrue(conditions, bindingsOf(found), from, {

@@ -1,17 +1,74 @@
-// Finds what a Cleaner deletes: the objects of its targets, and those of its Helm release including Helm's records.
+// Finds what a Cleaner deletes according to a snapshot: the objects of its targets, with the same selection as reconciles
+// use on their caches, and those of its Helm release including Helm's records.
 
-import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
-import { keyOf } from '@lapse/kube/api/kind';
+import { type Kind, keyOf, metadataOf } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { Cleaner, type DeletionRecord } from '#api/cleaner';
+import { accountSubject, describeMissing, type Subject } from '#authors/accessReview';
+import { AUTHOR_ANNOTATION, claimedAuthor } from '#authors/authorSeal';
+import { isGranted } from '#authors/rbac';
 import { type PlannedObjects, planFromSnapshot } from '#helm/readPlan';
 import { NOT_OWNED } from '#helm/removal';
-import { nameOf, type ObjectName } from '../forecaster.ts';
-import { findRefusal, subjectOf } from './forecastRights.ts';
-import type { Around } from './forecastTargets.ts';
-import { type DecisionParts, recordTargets } from './record.ts';
-import type { Found } from './snapshot.ts';
-import type { Meaning } from './spec.ts';
+import { type ForecastContext, nameOf, type ObjectName, type Snapshot, Unreadable } from '../forecaster.ts';
+import { computeReleaseObstacle, type Obstacle, partsOf } from './decide.ts';
+import { type Resolved, sortKinds } from './kinds.ts';
+import type { DecisionParts } from './record.ts';
+import { accountOf } from './rights.ts';
+import { isDecisive, type Meaning } from './spec.ts';
+import { type Found, fromCache, MOST_BOUND, projectionOf } from './targets.ts';
+
+export interface CleanerRules {
+  readonly bindSecretData: boolean;
+  readonly helmPurgeIncomplete: boolean;
+  readonly requireAuthor: boolean;
+  readonly defaultAccount?: string;
+}
+
+/** The forecast of one Cleaner. */
+export interface Around {
+  readonly forecastContext: ForecastContext;
+  readonly rules: CleanerRules;
+  readonly cleaner: Cleaner;
+}
+
+/** The objects of targets, or why they are unknown. */
+export async function findTargets(
+  { forecastContext: { snapshot }, rules, cleaner }: Around,
+  { targets }: Meaning,
+): Promise<readonly Found[] | string> {
+  const { resolved, unserved, refused } = sortKinds(snapshot.served, targets);
+  const [wrong] = refused;
+  if (wrong !== undefined) return `target ${wrong.target.name}: ${wrong.why}`;
+  const missing = unserved.find(({ included }) => included);
+  if (missing !== undefined) {
+    const { kind, apiGroup = '' } = missing.reference;
+    return `the server does not serve ${kind}.${apiGroup} (${missing.name})`;
+  }
+  const namespace = cleaner.metadata.namespace ?? '';
+  const found: Found[] = [];
+  for (const one of resolved) {
+    if (!isDecisive(one.target)) continue;
+    const objects = await readTarget(snapshot, one, namespace, rules.bindSecretData);
+    const reader = {
+      get: ({ name }: { readonly name: string }) => objects.find((object) => keyOf(object).name === name),
+      list: () => objects,
+    };
+    found.push(fromCache(one, { reader }, namespace, MOST_BOUND));
+  }
+  return found;
+}
+
+/** Objects that conditions do not read are read as metadata only. */
+const readTarget = (
+  snapshot: Snapshot,
+  { target, kind }: Resolved,
+  namespace: string,
+  bindSecretData: boolean,
+): Promise<readonly KubeObject[]> =>
+  target.included
+    ? snapshot.list({ kind, namespace, projection: projectionOf(kind, bindSecretData) })
+    : snapshot.list({ kind: metadataOf(kind) as Kind, namespace });
 
 export interface ObjectToDelete {
   readonly object: ObjectName;
@@ -31,7 +88,7 @@ export interface ObjectsToDelete {
   readonly left: readonly Left[];
   readonly parts: DecisionParts;
   /** Set if the release cannot be uninstalled. */
-  readonly problem?: { readonly because: string; readonly until?: Instant };
+  readonly obstacle?: Obstacle;
 }
 
 /** Evaluated at the time of the decision. */
@@ -41,60 +98,42 @@ export async function findObjectsToDelete(
   found: readonly Found[],
   at: Instant,
 ): Promise<ObjectsToDelete> {
-  const targets = recordTargets(found);
-  const uids = new Set(targets.map(({ uid }) => uid));
-  const objects = found.flatMap(({ target, kind, objects: all }) =>
-    target.delete
-      ? all
-          .filter(
-            ({ metadata }) => uids.delete(metadata.uid ?? '') && metadata.deletionTimestamp === undefined,
-          )
-          .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` }))
-      : [],
+  const objects = targetsToDelete(found);
+  const { release: name } = meaning;
+  if (name === undefined)
+    return { objects, records: [], left: [], parts: partsOf(meaning, found, undefined) };
+  const { namespace = '', name: self = '' } = around.cleaner.metadata;
+  const { plan, found: ofRelease } = await planFromSnapshot(
+    around.forecastContext.snapshot,
+    { name, namespace },
+    { except: { ...Cleaner, name: self }, now: at, targets: found },
   );
-  const toDelete = { objects, records: [], left: [], parts: { targets } };
-  if (meaning.release === undefined) return toDelete;
-  return addRelease(around, toDelete, { name: meaning.release, found }, at);
+  const { owned, left } = await sortObjects(around, ofRelease, name);
+  const obstacle = computeReleaseObstacle(name, plan);
+  const why = `a record of the release ${name}`;
+  return {
+    objects: [...objects, ...owned],
+    records: ofRelease.records.map(({ kind, object }) => ({ object: nameOf(kind, object), why })),
+    left,
+    parts: partsOf(meaning, found, plan),
+    ...(obstacle === undefined ? {} : { obstacle }),
+  };
 }
 
-async function addRelease(
-  around: Around,
-  toDelete: ObjectsToDelete,
-  { name, found }: { readonly name: string; readonly found: readonly Found[] },
-  at: Instant,
-): Promise<ObjectsToDelete> {
-  const { snapshot } = around.forecastContext;
-  const { namespace = '', name: self = '' } = around.cleaner.metadata;
-  const options = { except: { ...Cleaner, name: self }, now: at, targets: found };
-  const { plan, found: ofRelease } = await planFromSnapshot(snapshot, { name, namespace }, options);
-  switch (plan.kind) {
-    case 'absent':
-      return toDelete;
-    case 'forbidden':
-    case 'unrecorded':
-      return { ...toDelete, problem: { because: plan.why } };
-    case 'tooMany':
-      return { ...toDelete, problem: { because: `the release ${name} has too many revisions` } };
-    case 'busy':
-      return {
-        ...toDelete,
-        problem: { because: `the release ${name} is ${plan.status}`, until: plan.until },
-      };
-    case 'corrupt':
-      return { ...toDelete, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
-    case 'uninstall': {
-      const { owned, left } = await sortObjects(around, ofRelease, name);
-      const why = `a record of the release ${name}`;
-      return {
-        objects: [...toDelete.objects, ...owned],
-        records: ofRelease.records.map(({ kind, object }) => ({ object: nameOf(kind, object), why })),
-        left,
-        parts: { ...toDelete.parts, release: { name, steps: plan.steps } },
-      };
-    }
-    default:
-      return assertNever(plan);
-  }
+/** The objects of targets, each once. */
+function targetsToDelete(found: readonly Found[]): ObjectToDelete[] {
+  const seen = new Set<string>(['']);
+  return found
+    .filter(({ target }) => target.delete)
+    .flatMap(({ target, kind, objects }) =>
+      objects
+        .filter(({ metadata: { uid = '', deletionTimestamp } }) => {
+          const isNew = deletionTimestamp === undefined && !seen.has(uid);
+          if (isNew) seen.add(uid);
+          return isNew;
+        })
+        .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` })),
+    );
 }
 
 /** The objects of the release that are deleted, and those that are not. */
@@ -103,7 +142,6 @@ async function sortObjects(
   { objects }: PlannedObjects,
   release: string,
 ): Promise<{ readonly owned: readonly ObjectToDelete[]; readonly left: readonly Left[] }> {
-  const subject = subjectOf(around);
   const owned: ObjectToDelete[] = [];
   const left: Left[] = [];
   for (const { kind, object, belonging } of objects) {
@@ -111,18 +149,44 @@ async function sortObjects(
     if (belonging === 'kept') left.push({ ...found, as: 'kept', why: 'helm.sh/resource-policy: keep' });
     else if (belonging === 'notOwned') left.push({ ...found, as: 'notOwned', why: NOT_OWNED });
     if (belonging !== 'owned' || object.metadata.deletionTimestamp !== undefined) continue;
-    const refusal = await findRefusal(around.forecastContext.snapshot, subject, kind, keyOf(object));
+    const refusal = await findRefusal(around, kind, object);
     if (refusal === undefined) owned.push(found);
     else left.push({ ...found, as: 'forbidden', why: refusal });
   }
   return { owned, left };
 }
 
+/** Returns why the actor may not delete the object, or undefined, also where its rights are unknown. */
+async function findRefusal(around: Around, kind: Kind, object: KubeObject): Promise<string | undefined> {
+  const subject = subjectOf(around);
+  if (subject === undefined) return undefined;
+  const { group, resource } = kind;
+  const { namespace, name } = keyOf(object);
+  const need = { verb: 'delete', group, resource, ...(namespace ? { namespace } : {}), name };
+  try {
+    const isAllowed = await isGranted(around.forecastContext.snapshot, subject, need);
+    return isAllowed ? undefined : describeMissing(subject, [need]);
+  } catch (error) {
+    if (error instanceof Unreadable) return undefined;
+    throw error;
+  }
+}
+
+/** The subject that acts for the Cleaner. Undefined for Lapse itself, whose account a snapshot does not contain. */
+function subjectOf({ forecastContext, rules, cleaner }: Around): Subject | undefined {
+  const { namespace = '', annotations } = cleaner.metadata;
+  const name = accountOf(cleaner, rules.defaultAccount);
+  if (name) return accountSubject({ namespace, name });
+  return forecastContext.actAs === 'author'
+    ? claimedAuthor(annotations?.[AUTHOR_ANNOTATION] ?? '')
+    : undefined;
+}
+
 /** The objects in the record of a decision that is being carried out. */
-export async function recordedObjectsToDelete(
+export function recordedObjectsToDelete(
   { forecastContext, cleaner }: Around,
   record: DeletionRecord,
-): Promise<ObjectToDelete[]> {
+): ObjectToDelete[] {
   const { served } = forecastContext.snapshot;
   const { namespace = '' } = cleaner.metadata;
   return record.targets.flatMap(({ group, version, resource, name, uid }) => {

@@ -1,77 +1,87 @@
-// Collects the objects that conditions read, from the caches where they are watched, and determines whether
-// evaluation is possible yet.
+// Collects what a decision needs: first from the caches, where the objects that conditions read are watched, then, before
+// a deletion, everything from the API server with the rights that will be used.
 
 import type { Discovery } from '@lapse/kube/client/discovery';
-import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { Cleaner } from '#api/cleaner';
+import type { DynamicView } from '@lapse/runtime/reconcileContext';
+import { Cleaner } from '#api/cleaner';
 import { type AuthorizedClient, describeError } from '#authors/authorizedClient';
-import type { Context } from './context.ts';
-import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
+import { type ReleasePlan, readPlan } from '#helm/readPlan';
+import { type ConditionResult, evaluate } from './conditions.ts';
+import { generationOf, type Scope } from './context.ts';
+import { computeObstacle, type Obstacle } from './decide.ts';
+import { type Kinds, type Resolved, resolveKinds } from './kinds.ts';
+import { refusalToDecide } from './rights.ts';
 import { isDecisive, type Meaning, type Target } from './spec.ts';
 import {
+  bindingsOf,
+  boundCount,
+  type Found,
+  fingerprint,
   fromCache,
   fromServer,
-  isFresh,
-  isNewsOfDefinitions,
-  type Kinds,
-  resolveKinds,
-  watch,
+  MOST_BOUND,
 } from './targets.ts';
+import { isFresh, isNewsOfDefinitions, kindId, type Watching, watch } from './watches.ts';
 
 export interface Gathered {
-  /** Unchanged as long as none of the objects read changes. */
-  readonly key: string;
+  readonly kind: 'gathered';
+  /** Unchanged as long as none of the watched objects changes. */
+  readonly basis: string;
   readonly resolved: readonly Resolved[];
-  /** Included targets only. */
-  readonly found: readonly Found[];
-  /** All objects are watched, so every change triggers a reconcile. */
-  readonly watched: boolean;
-  /** Set if a target could not be read. */
-  readonly forbidden?: string;
+  /** The objects of included targets in the caches. */
+  readonly cached: readonly Found[];
+  /** Included targets that may not be watched. Changes of their objects trigger nothing. */
+  readonly unwatched: readonly Resolved[];
 }
 
 export type Gathering =
   | { readonly kind: 'refused'; readonly why: string }
   /** `soon`: the CRD was created a moment ago. */
-  | { readonly kind: 'unserved'; readonly why: string; readonly key: string; readonly soon: boolean }
+  | { readonly kind: 'unserved'; readonly why: string; readonly basis: string; readonly soon: boolean }
   /** Evaluation must wait until the API server answers. `why`: the cause of the delay, if known. */
   | { readonly kind: 'unsynced'; readonly why?: string }
-  | {
-      readonly kind: 'gathered';
-      readonly key: string;
-      /** Reads the objects that cannot be watched. */
-      complete(client: AuthorizedClient): Promise<Gathered>;
-    };
+  | Gathered;
 
-export async function gather(
-  ctx: ReconcileContext,
-  context: Context,
-  cleaner: Cleaner,
-  meaning: Meaning,
-): Promise<Gathering> {
+export async function gather(scope: Scope, meaning: Meaning): Promise<Gathering> {
+  const { ctx, context, cleaner } = scope;
   const { discovery } = context.client;
-  let kinds = await resolveKinds(discovery, meaning.targets);
-  let watching = watch(ctx, context, cleaner, kinds);
-  if (isNewsOfDefinitions(context, watching, kinds, ctx.now)) {
-    discovery.invalidate();
-    kinds = await resolveKinds(discovery, meaning.targets);
-    watching = watch(ctx, context, cleaner, kinds);
-  }
-  const generation = cleaner.metadata.generation ?? 1;
+  const { kinds, watching } = await resolveAndWatch(scope, meaning);
   const [refused] = kinds.refused.filter(({ target }) => isDecisive(target));
   if (refused !== undefined) return { kind: 'refused', why: `target ${refused.target.name}: ${refused.why}` };
   const unavailable = await unavailableGroup(discovery, kinds);
   if (unavailable !== undefined) return { kind: 'unsynced', why: unavailable };
+  const views = kinds.resolved
+    .filter(({ target }) => target.included)
+    .map((resolved): Viewed => ({ resolved, view: watching.views.get(kindId(resolved.kind))! }));
+  // Discovery may still list kinds that the watch reports as removed.
+  const gone = views.filter(({ view }) => view.status.problem?.kind === 'notServed');
   const unserved = [
     ...kinds.unserved.filter((target) => target.included),
-    ...goneKinds(kinds, watching.views),
+    ...gone.map(({ resolved }) => resolved.target),
   ];
-  if (unserved.length > 0) return describeUnserved(unserved, generation, isFresh(context, unserved, ctx.now));
-  const included = kinds.resolved.filter(({ target }) => target.included);
-  const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
+  if (unserved.length > 0)
+    return describeUnserved(unserved, generationOf(cleaner), isFresh(context, unserved, ctx.now));
   const unsynced = views.filter(({ view }) => !isForbidden(view) && !view.status.synced);
   if (unsynced.length > 0) return describeUnsynced(unsynced);
-  return gatherFrom(views, { ctx, context, generation, resolved: kinds.resolved });
+  return gatherCached(scope, kinds.resolved, views);
+}
+
+interface Viewed {
+  readonly resolved: Resolved;
+  readonly view: DynamicView;
+}
+
+async function resolveAndWatch(
+  { ctx, context }: Scope,
+  { targets }: Meaning,
+): Promise<{ readonly kinds: Kinds; readonly watching: Watching }> {
+  const { discovery } = context.client;
+  const kinds = await resolveKinds(discovery, targets);
+  const watching = watch(ctx, context, kinds);
+  if (!isNewsOfDefinitions(context, watching, kinds, ctx.now)) return { kinds, watching };
+  discovery.invalidate();
+  const renewed = await resolveKinds(discovery, targets);
+  return { kinds: renewed, watching: watch(ctx, context, renewed) };
 }
 
 /** A kind that is not found may exist if discovery of its group is stale or failed. */
@@ -84,9 +94,7 @@ async function unavailableGroup(discovery: Discovery, { unserved }: Kinds): Prom
   return undefined;
 }
 
-function describeUnsynced(
-  views: readonly { readonly resolved: Resolved; readonly view: DynamicView }[],
-): Gathering {
+function describeUnsynced(views: readonly Viewed[]): Gathering {
   const failing = views.find(({ view }) => view.status.problem !== undefined);
   if (failing === undefined) return { kind: 'unsynced' };
   const { resolved, view } = failing;
@@ -97,13 +105,6 @@ function describeUnsynced(
 
 const isForbidden = ({ status }: DynamicView): boolean => status.problem?.kind === 'forbidden';
 
-/** Discovery may still list kinds that the watch reports as removed. */
-function goneKinds(kinds: Kinds, views: ReadonlyMap<unknown, DynamicView>): Target[] {
-  return kinds.resolved
-    .filter(({ target, kind }) => target.included && views.get(kind)?.status.problem?.kind === 'notServed')
-    .map(({ target }) => target);
-}
-
 function describeUnserved(targets: readonly Target[], generation: number, soon: boolean): Gathering {
   const names = targets.map(
     ({ name, reference }) => `${reference.kind}.${reference.apiGroup ?? ''} (${name})`,
@@ -111,43 +112,115 @@ function describeUnserved(targets: readonly Target[], generation: number, soon: 
   return {
     kind: 'unserved',
     why: `the server does not serve ${names.join(', ')}`,
-    key: `unserved;${generation};${names.join()};${soon}`,
+    basis: `unserved;${generation};${names.join()};${soon}`,
     soon,
   };
 }
 
-interface Looking {
-  readonly ctx: ReconcileContext;
-  readonly context: Context;
-  readonly generation: number;
-  readonly resolved: readonly Resolved[];
-}
-
-function gatherFrom(
-  views: readonly { readonly resolved: Resolved; readonly view: DynamicView }[],
-  { ctx, context, generation, resolved }: Looking,
-): Gathering {
+function gatherCached(
+  { ctx, cleaner }: Scope,
+  resolved: readonly Resolved[],
+  views: readonly Viewed[],
+): Gathered {
   const namespace = ctx.key.namespace ?? '';
   const cached: Found[] = [];
-  for (const { resolved: one, view } of views.filter((each) => !isForbidden(each.view)))
-    cached.push(fromCache(one, view, namespace, Math.max(0, MOST_BOUND - boundCount(cached))));
-  const unwatched = views.filter(({ view }) => isForbidden(view)).map(({ resolved: one }) => one);
-  const key = `${fingerprint(generation, cached)};${unwatched.length}`;
-  const watched = unwatched.length === 0;
-  return {
-    kind: 'gathered',
-    key,
-    async complete(client) {
-      const found = [...cached];
-      for (const one of unwatched) {
-        const read = await fromServer(client, one, namespace, context.options.bindSecretData);
-        if (read.kind === 'read') found.push(read.value);
-        else {
-          const forbidden = read.kind === 'forbidden' ? read.why : `${one.kind.kind} is not served`;
-          return { key, resolved, found, watched, forbidden };
-        }
-      }
-      return { key, resolved, found, watched };
-    },
+  const unwatched: Resolved[] = [];
+  for (const { resolved: one, view } of views)
+    if (isForbidden(view)) unwatched.push(one);
+    else cached.push(fromCache(one, view, namespace, Math.max(0, MOST_BOUND - boundCount(cached))));
+  const basis = `${fingerprint(generationOf(cleaner), cached)};${unwatched.length}`;
+  return { kind: 'gathered', basis, resolved, cached, unwatched };
+}
+
+/** The objects of all included targets. `forbidden`: why those that cannot be watched cannot be read either. */
+export async function readUnwatched(
+  { ctx, context }: Scope,
+  { cached, unwatched }: Gathered,
+  client: AuthorizedClient,
+): Promise<{ readonly seen: readonly Found[]; readonly forbidden?: string }> {
+  const seen = [...cached];
+  for (const one of unwatched) {
+    const read = await fromServer(client, one, ctx.key.namespace ?? '', context.options.bindSecretData);
+    if (read.kind !== 'read')
+      return { seen, forbidden: read.kind === 'forbidden' ? read.why : `${one.kind.kind} is not served` };
+    seen.push(read.value);
+  }
+  return { seen };
+}
+
+/**
+ * Targets that conditions do not read, for display. Objects that the actor may not read, or that cannot be read now,
+ * are left out.
+ */
+export async function readOthers(
+  namespace: string,
+  { resolved }: Gathered,
+  client: AuthorizedClient,
+): Promise<Found[]> {
+  const read = async (one: Resolved): Promise<Found[]> => {
+    const { name } = one.target.reference;
+    const key = { namespace, ...(name ? { name } : {}) };
+    if ((await client.refusalTo(name ? 'get' : 'list', one.kind, key)) !== undefined) return [];
+    const found = await fromServer(client, one, namespace, false);
+    return found.kind === 'read' ? [found.value] : [];
   };
+  const others = resolved.filter(({ target }) => !target.included);
+  const results = await Promise.allSettled(others.map(read));
+  return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+}
+
+/** What the API server shows once all conditions are true in the caches. */
+export type Confirmed =
+  | { readonly kind: 'obstacle'; readonly obstacle: Obstacle }
+  | {
+      readonly kind: 'evaluated';
+      readonly found: readonly Found[];
+      readonly conditionResult: ConditionResult;
+      /** Set if all conditions are true and a release is to be deleted. */
+      readonly plan?: ReleasePlan;
+    };
+
+export async function confirm(
+  scope: Scope,
+  meaning: Meaning,
+  resolved: readonly Resolved[],
+  client: AuthorizedClient,
+): Promise<Confirmed> {
+  const { ctx, cleaner } = scope;
+  const { namespace = '', name: self = '' } = cleaner.metadata;
+  const refusal = await refusalToDecide(client, meaning, resolved, namespace);
+  if (refusal !== undefined) return obstacle('Forbidden', refusal);
+  const found = await readTargets(scope, resolved, client);
+  if ('kind' in found) return found;
+  const problem = computeObstacle(found);
+  if (problem !== undefined) return { kind: 'obstacle', obstacle: problem };
+  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), ctx.now);
+  if (conditionResult.result !== 'true' || meaning.release === undefined)
+    return { kind: 'evaluated', found, conditionResult };
+  const release = { name: meaning.release, namespace };
+  const options = { except: { ...Cleaner, name: self }, now: ctx.now, targets: found };
+  return { kind: 'evaluated', found, conditionResult, plan: await readPlan(client, release, options) };
+}
+
+const obstacle = (reason: Obstacle['reason'], message: string): Confirmed => ({
+  kind: 'obstacle',
+  obstacle: { reason, message },
+});
+
+/** All objects that conditions read or that are to be deleted, read from the API server. */
+async function readTargets(
+  { ctx, context }: Scope,
+  resolved: readonly Resolved[],
+  client: AuthorizedClient,
+): Promise<Found[] | Confirmed> {
+  const found: Found[] = [];
+  for (const one of resolved) {
+    if (!isDecisive(one.target)) continue;
+    if (boundCount(found) > MOST_BOUND) break;
+    const read = await fromServer(client, one, ctx.key.namespace ?? '', context.options.bindSecretData);
+    if (read.kind === 'forbidden') return obstacle('Forbidden', read.why);
+    if (read.kind === 'read') found.push(read.value);
+    else if (one.target.included) return obstacle('KindNotServed', `${one.kind.kind} is not served any more`);
+  }
+  return found;
 }

@@ -1,8 +1,8 @@
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describe, expect, test } from 'vitest';
 import type { TargetReference } from '#api/cleaner';
-import { Interests } from './interests.ts';
 import { describeTarget, findKind } from './kinds.ts';
+import { Interests } from './watches.ts';
 
 const served = (
   group: string,

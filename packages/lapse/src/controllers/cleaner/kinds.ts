@@ -1,9 +1,10 @@
 // Resolves a reference to a kind. Kinds can be written in any common form (`service`, `Revision`, `pods`), always
 // within the given group.
 
-import type { ServedKind } from '@lapse/kube/client/discovery';
+import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
 import type { TargetReference } from '#api/cleaner';
 import { isDenied } from '#authors/deniedGroups';
+import { isDecisive, type Target } from './spec.ts';
 
 export type FoundKind =
   | { readonly kind: 'found'; readonly served: ServedKind }
@@ -53,4 +54,40 @@ export function describeTarget(
 ): string {
   const { group, version, resource } = kind;
   return `${name}.${resource}${group === '' ? '' : `.${group}`}/${version}`;
+}
+
+/** A target and the kind it resolves to. */
+export interface Resolved {
+  readonly target: Target;
+  readonly kind: ServedKind;
+}
+
+export interface Kinds {
+  readonly resolved: readonly Resolved[];
+  readonly unserved: readonly Target[];
+  /** Targets with a permanent error. */
+  readonly refused: readonly { readonly target: Target; readonly why: string }[];
+}
+
+/** Resolves the kind of each target. */
+export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]): Kinds {
+  const resolved: Resolved[] = [];
+  const unserved: Target[] = [];
+  const refused: { target: Target; why: string }[] = [];
+  for (const target of targets) {
+    const found = findKind(all, target.reference);
+    if (found.kind === 'found') resolved.push({ target, kind: found.served });
+    else if (found.kind === 'notServed') unserved.push(target);
+    else refused.push({ target, why: found.why });
+  }
+  return { resolved, unserved, refused };
+}
+
+/** Refreshes discovery once for unknown kinds, as often as discovery permits. */
+export async function resolveKinds(discovery: Discovery, targets: readonly Target[]): Promise<Kinds> {
+  const known = sortKinds(await discovery.all(), targets);
+  const first = known.unserved.find(isDecisive);
+  if (first === undefined) return known;
+  await discovery.find({ group: first.reference.apiGroup ?? '', kind: first.reference.kind });
+  return sortKinds(await discovery.all(), targets);
 }

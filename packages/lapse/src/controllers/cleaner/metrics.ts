@@ -2,7 +2,7 @@
 
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
 import type { ReleaseDeletion } from '#helm/uninstall';
-import type { ConditionResult, NextEvaluation } from './compute.ts';
+import type { ConditionResult, NextEvaluation } from './conditions.ts';
 
 const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies ConditionResult['result'][];
 const SCHEDULES = [

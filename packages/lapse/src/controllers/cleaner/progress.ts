@@ -6,10 +6,20 @@ import type { Cleaner, DeletionRecord } from '#api/cleaner';
 import type { AuthorizedClient } from '#authors/authorizedClient';
 import { isPurgeBegun } from '#helm/readStorage';
 import type { UninstallProgress } from '#helm/uninstall';
-import type { Context, Done } from './context.ts';
+import type { Context } from './context.ts';
 import { describeDecision, kindOf } from './record.ts';
-import { memoKey } from './reporter.ts';
-import { type Report, writeStatus } from './status.ts';
+import { keptOf, writeStatus } from './status.ts';
+import { keyId } from './waits.ts';
+
+/** What this process has done for a decision. */
+export interface Done {
+  /** `evaluatedAt` of the decision. */
+  readonly evaluatedAt: string;
+  /** UIDs for which no further DELETE is needed. */
+  readonly uids: Set<string>;
+  /** The Event about the uninstalled release has been emitted. */
+  told: boolean;
+}
 
 export class Progress implements UninstallProgress {
   readonly #ctx: ReconcileContext;
@@ -31,7 +41,7 @@ export class Progress implements UninstallProgress {
   /** What this process has done for this decision. */
   done(): Done {
     const { evaluatedAt } = this.record;
-    const key = memoKey(this.#ctx.key);
+    const key = keyId(this.#ctx.key);
     const known = this.#context.done.get(key);
     if (known?.evaluatedAt === evaluatedAt) return known;
     const begun = { evaluatedAt, uids: new Set<string>(), told: false };
@@ -58,7 +68,12 @@ export class Progress implements UninstallProgress {
   /** `stop`: the Cleaner changed or was deleted, so this record is no longer current. */
   async note(unsigned: DeletionRecord): Promise<'go on' | 'stop'> {
     const record = await this.#context.records.sign(this.cleaner, unsigned);
-    const written = await writeStatus(this.#ctx, this.cleaner, this.#deleting(record));
+    const written = await writeStatus(this.#ctx, this.cleaner, {
+      ...keptOf(this.cleaner),
+      reason: 'Deleting',
+      message: `deleting ${describeDecision(record)}`,
+      deletion: record,
+    });
     if (written.kind === 'lost') {
       this.lost = true;
       return 'stop';
@@ -66,26 +81,6 @@ export class Progress implements UninstallProgress {
     this.cleaner = written.cleaner;
     this.record = record;
     return 'go on';
-  }
-
-  #deleting(record: DeletionRecord): Report {
-    return {
-      ...this.kept(),
-      reason: 'Deleting',
-      message: `deleting ${describeDecision(record)}`,
-      deletion: record,
-    };
-  }
-
-  /** The parts of the last report that stay valid. */
-  kept(): Pick<Report, 'shown' | 'evaluations'> {
-    const { resolvedTargets, resolvedTargetCount, evaluations } = this.cleaner.status ?? {};
-    return {
-      ...(resolvedTargets === undefined
-        ? {}
-        : { shown: { resolvedTargets, resolvedTargetCount: resolvedTargetCount ?? resolvedTargets.length } }),
-      ...(evaluations === undefined ? {} : { evaluations }),
-    };
   }
 
   get hooks(): UninstallProgress['hooks'] {

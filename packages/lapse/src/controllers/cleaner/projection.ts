@@ -6,9 +6,9 @@ import { sharedTexts } from '@lapse/base/sharedTexts';
 import { apiVersionOf, type ObjectMeta } from '@lapse/kube/api/object';
 import { type Projection, whole } from '@lapse/runtime/source';
 import { Cleaner } from '#api/cleaner';
-import { withoutLastApplied } from './snapshot.ts';
 import { readTtl } from './spec.ts';
 import { readyOf } from './status.ts';
+import { withoutLastApplied } from './targets.ts';
 
 const share = sharedTexts();
 const API_VERSION = apiVersionOf(Cleaner);

@@ -1,8 +1,8 @@
-// The reconcile of one Cleaner: checks its TTL, evaluates its conditions, and acts on the result. Decisions are in
-// compute.ts and decide.ts; act.ts and deletion.ts carry them out.
+// The reconcile of one Cleaner: checks its TTL, evaluates its conditions on the caches, then on the API server, and
+// applies the decision. Decisions are in decide.ts and conditions.ts.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { formatTime, type Instant, isDue, type Millis, minutes, plus, seconds } from '@lapse/base/instant';
+import { formatTime, isDue, type Millis, minutes, plus, seconds } from '@lapse/base/instant';
 import { nextTurn } from '@lapse/base/turn';
 import { ApiError } from '@lapse/kube/api/status';
 import { TransportError } from '@lapse/kube/client/transport';
@@ -10,38 +10,35 @@ import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner } from '#api/cleaner';
 import { type AuthorizedClient, describeError } from '#authors/authorizedClient';
-import { act } from './act.ts';
+import { apply } from './apply.ts';
 import {
   type ConditionResult,
-  computeGate,
   computeNextLook,
   describeOutcomes,
   evaluate,
   type NextEvaluation,
-} from './compute.ts';
-import type { Context } from './context.ts';
-import { describeMissing, TOO_MANY } from './decide.ts';
-import { type Gathered, gather } from './gather.ts';
+} from './conditions.ts';
+import { type Context, generationOf, type Scope } from './context.ts';
+import { computeGate, computeObstacle, decide, type Obstacle } from './decide.ts';
+import { confirm, type Gathered, gather, readOthers, readUnwatched } from './gather.ts';
 import { waitOf } from './projection.ts';
-import { memoKey, periodOf, Reporter } from './reporter.ts';
+import { periodOf, report, reportForPeriod, reportUnavailable, reportUntil } from './report.ts';
 import { resume } from './resume.ts';
 import { needsToSee } from './rights.ts';
-import {
-  bindingsOf,
-  boundCount,
-  type Found,
-  MOST_BOUND,
-  missingOf,
-  type Resolved,
-  type Shown,
-  shownOf,
-} from './snapshot.ts';
-import { type Meaning, understand } from './spec.ts';
+import { describeProblems, type Meaning, understand } from './spec.ts';
 import type { Reason } from './status.ts';
-import { fromServer, watchNothing } from './targets.ts';
+import { bindingsOf, type Found, type Shown, shownOf } from './targets.ts';
+import { keyId } from './waits.ts';
+import { watchNothing } from './watches.ts';
 
 /** Delay with which discovery follows a new CRD. */
 const SOON: Millis = seconds(6);
+/** Number of failures that are not reported in status. The queue retries these within a second. */
+const QUIET_FAILURES = 2;
+const RETRY: Millis = minutes(1);
+const CLOCK_HOLD: Millis = seconds(30);
+const CLOCK_UNKNOWN =
+  "nothing is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
 
 export const createReconcile =
   (context: Context) =>
@@ -65,153 +62,141 @@ function reconcileWhole(
 ): Promise<Outcome> | Outcome {
   // A deleted Cleaner, whether by a user or as the last step, deletes nothing else.
   if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
-    context.memos.delete(memoKey(ctx.key));
-    context.holds.delete(memoKey(ctx.key));
-    context.done.delete(memoKey(ctx.key));
+    context.memos.delete(ctx.key);
+    context.holds.delete(ctx.key);
+    context.done.delete(keyId(ctx.key));
     watchNothing(ctx, context);
     return settled();
   }
-  const reporter = new Reporter(ctx, context, cleaner);
-  return reporter.held() ?? visibly(reporter, () => look(reporter));
+  const held = context.holds.find(cleaner, String(generationOf(cleaner)), ctx.now);
+  return held ?? reconcileVisibly({ ctx, context, cleaner });
 }
 
-/** Number of failures that are not reported in status. The queue retries these within a second. */
-const QUIET_FAILURES = 2;
-const RETRY: Millis = minutes(1);
-
 /** Reports requests that keep failing in status and retries every minute. */
-async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promise<Outcome> {
+async function reconcileVisibly(scope: Scope): Promise<Outcome> {
+  const { ctx } = scope;
   try {
-    return await work();
+    return await reconcileExisting(scope);
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof TransportError;
-    if (!isAnswer || reporter.ctx.failures < QUIET_FAILURES) throw error;
-    reporter.ctx.log.warn({ error: error.message }, 'cannot go on');
-    return reporter.unavailable(
-      'Unavailable',
-      `the API server cannot be used: ${describeError(error)}`,
-      RETRY,
-    );
+    if (!isAnswer || ctx.failures < QUIET_FAILURES) throw error;
+    ctx.log.warn({ error: error.message }, 'cannot go on');
+    const message = `the API server cannot be used: ${describeError(error)}`;
+    return reportUnavailable(scope, 'Unavailable', message, RETRY);
   }
 }
 
-function look(reporter: Reporter): Promise<Outcome> {
-  const { ctx, context, cleaner } = reporter;
+function reconcileExisting(scope: Scope): Promise<Outcome> {
+  const { ctx, context, cleaner } = scope;
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     watchNothing(ctx, context);
-    return resume(ctx, context, cleaner, record);
+    return resume(scope, record);
   }
   const understood = understand(cleaner);
-  if (understood.kind === 'invalid')
-    return invalid(reporter, understood.problems.map((one) => `${one.field}: ${one.message}`).join('; '));
-  const gate = computeGate(cleaner, understood.meaning.ttl, ctx.now);
-  if (gate.kind === 'open') return evaluateTargets(reporter, understood.meaning);
-  return notExpired(reporter, gate.until);
-}
-
-function invalid(reporter: Reporter, message: string): Promise<Outcome> {
-  watchNothing(reporter.ctx, reporter.context);
-  return reporter.report({ reason: 'InvalidSpec', message }, settled());
-}
-
-function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
-  watchNothing(reporter.ctx, reporter.context);
+  if (understood.kind === 'invalid') return reportInvalid(scope, describeProblems(understood.problems));
+  const { meaning } = understood;
+  const gate = computeGate(cleaner, meaning.ttl, ctx.now);
+  if (gate.kind === 'open') return reconcileExpired(scope, meaning);
+  watchNothing(ctx, context);
   const message = 'nothing is looked at before the TTL is over';
-  return reporter.report({ reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
+  return report(scope, { reason: 'NotExpired', message, next: gate.until }, waitUntil(gate.until, 'ttl'));
 }
 
-async function evaluateTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
-  const { ctx, context, cleaner } = reporter;
+function reportInvalid(scope: Scope, message: string): Promise<Outcome> {
+  watchNothing(scope.ctx, scope.context);
+  return report(scope, { reason: 'InvalidSpec', message }, settled());
+}
+
+/** The TTL is over: gathers the objects that conditions read, as far as the caches have them. */
+async function reconcileExpired(scope: Scope, meaning: Meaning): Promise<Outcome> {
+  const { ctx, context, cleaner } = scope;
   const actor = await context.actors.of(cleaner, ctx.signal);
   if (actor.kind === 'noActor') {
     watchNothing(ctx, context);
-    return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
-      reason: actor.reason,
-      message: actor.why,
-    });
+    const basis = `${actor.reason};${generationOf(cleaner)}`;
+    return reportForPeriod(scope, meaning, basis, { reason: actor.reason, message: actor.why });
   }
-  const gathered = await gather(ctx, context, cleaner, meaning);
+  const gathered = await gather(scope, meaning);
   switch (gathered.kind) {
     case 'refused':
-      return invalid(reporter, gathered.why);
+      return reportInvalid(scope, gathered.why);
     case 'unsynced':
       // A source that becomes synced, or fails, also triggers a reconcile.
       if (gathered.why === undefined) return waitUntil(plus(ctx.now, RETRY), 'unsynced');
-      return reporter.unavailable('Unavailable', gathered.why, RETRY);
-    case 'unserved':
-      return reporter.until(
-        plus(ctx.now, gathered.soon ? SOON : periodOf(meaning)),
-        'KindNotServed',
-        gathered.key,
-        { reason: 'KindNotServed', message: gathered.why },
-      );
+      return reportUnavailable(scope, 'Unavailable', gathered.why, RETRY);
+    case 'unserved': {
+      const { basis, why: message, soon } = gathered;
+      const until = plus(ctx.now, soon ? SOON : periodOf(meaning));
+      return reportUntil(scope, { basis, until, why: 'KindNotServed' }, { reason: 'KindNotServed', message });
+    }
     case 'gathered': {
-      const unchanged = reporter.unchanged(gathered.key);
+      const unchanged = context.memos.find(cleaner, gathered.basis, ctx.now);
       if (unchanged !== undefined) return unchanged;
-      return judge({
-        reporter,
-        meaning,
-        client: actor.client,
-        gathered: await gathered.complete(actor.client),
-      });
+      const { client } = actor;
+      const { seen, forbidden } = await readUnwatched(scope, gathered, client);
+      const evaluating = { scope, meaning, client, gathered, seen };
+      if (forbidden === undefined) return evaluateSeen(evaluating);
+      return reportObstacle(evaluating, { reason: 'Forbidden', message: forbidden });
     }
     default:
       return assertNever(gathered);
   }
 }
 
-interface Judging {
-  readonly reporter: Reporter;
+/** A Cleaner whose TTL is over. */
+interface Evaluating {
+  readonly scope: Scope;
   readonly meaning: Meaning;
   readonly client: AuthorizedClient;
   readonly gathered: Gathered;
+  /** The objects of included targets, from the caches where they are watched. */
+  readonly seen: readonly Found[];
 }
 
-/** Evaluates the conditions on the gathered objects. */
-async function judge(judging: Judging): Promise<Outcome> {
-  const { reporter, meaning, gathered } = judging;
-  const { found, key } = gathered;
-  const later = (reason: Reason, message: string, shown?: Shown) =>
-    reporter.later(meaning, key, { reason, message, ...(shown === undefined ? {} : { shown }) });
-  const forbidden = gathered.forbidden ?? (await reviewRights(judging));
-  if (forbidden !== undefined) return later('Forbidden', forbidden);
-  const missing = missingOf(found);
-  if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), await show(judging));
-  if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, await show(judging));
-  const conditionResult = await evaluate(meaning.conditions, bindingsOf(found), reporter.ctx.now);
-  const notTrue = (untrue: ConditionResult, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
-  reporter.context.metrics.evaluated(conditionResult.result);
-  return conditionResult.result === 'true' ? act({ ...judging, notTrue }) : notTrue(conditionResult, found);
+async function evaluateSeen(evaluating: Evaluating): Promise<Outcome> {
+  const { scope, meaning, client, gathered, seen } = evaluating;
+  const { ctx, context } = scope;
+  const refusal = await client.refusal(needsToSee(gathered.resolved, ctx.key.namespace ?? ''), false);
+  if (refusal !== undefined) return reportObstacle(evaluating, { reason: 'Forbidden', message: refusal });
+  const obstacle = computeObstacle(seen);
+  if (obstacle !== undefined) return reportObstacle(evaluating, obstacle, await show(evaluating));
+  const result = await evaluate(meaning.conditions, bindingsOf(seen), ctx.now);
+  context.metrics.evaluated(result.result);
+  return result.result === 'true' ? confirmAndApply(evaluating) : evaluateLater(evaluating, result, seen);
 }
 
-/** Returns why the actor may not read what the conditions need, or undefined. */
-function reviewRights({ reporter, client, gathered }: Judging): Promise<string | undefined> {
-  const namespace = reporter.ctx.key.namespace ?? '';
-  return client.refusal(needsToSee(gathered.resolved, namespace), false);
+/** All conditions are true in the caches. They must also be true on the API server before anything is deleted. */
+async function confirmAndApply(evaluating: Evaluating): Promise<Outcome> {
+  const { scope, meaning, client, gathered } = evaluating;
+  const { ctx, context, cleaner } = scope;
+  if ((await context.guard.check()).kind !== 'good')
+    return reportUnavailable(scope, 'ClockUnknown', CLOCK_UNKNOWN, CLOCK_HOLD);
+  // The API server's clock may have been unknown when the reconcile began. In that case TTL and conditions were
+  // evaluated too early.
+  if (!isDue(ctx.now, context.guard.now())) return waitUntil(ctx.now, 'clock ahead');
+  const confirmed = await confirm(scope, meaning, gathered.resolved, client);
+  if (confirmed.kind === 'obstacle') return reportObstacle(evaluating, confirmed.obstacle);
+  const { conditionResult, found } = confirmed;
+  if (conditionResult.result !== 'true') return evaluateLater(evaluating, conditionResult, found);
+  const decision = decide(cleaner, meaning, confirmed, client, ctx.now);
+  if (decision.kind === 'not') return reportObstacle(evaluating, decision.obstacle);
+  return apply(decision, { scope, meaning, client, basis: gathered.basis, found, conditionResult });
+}
+
+function reportObstacle(
+  { scope, meaning, gathered: { basis } }: Evaluating,
+  { reason, message, until }: Obstacle,
+  shown?: Shown,
+): Promise<Outcome> {
+  const what = { reason, message, ...(shown === undefined ? {} : { shown }) };
+  if (until === undefined) return reportForPeriod(scope, meaning, basis, what);
+  return reportUntil(scope, { basis, until, why: reason }, what);
 }
 
 /** The part of the status that shows targets. Read after every decision, so that it cannot delay or fail one. */
-const show = async (judging: Judging): Promise<Shown> =>
-  shownOf([...judging.gathered.found, ...(await readOthers(judging))]);
-
-/**
- * Targets that conditions do not read. Objects that the actor may not read, or that cannot be read now, are not
- * shown.
- */
-async function readOthers({ reporter, client, gathered }: Judging): Promise<Found[]> {
-  const namespace = reporter.ctx.key.namespace ?? '';
-  const read = async (one: Resolved): Promise<Found[]> => {
-    const { name } = one.target.reference;
-    const key = { namespace, ...(name ? { name } : {}) };
-    if ((await client.refusalTo(name ? 'get' : 'list', one.kind, key)) !== undefined) return [];
-    const found = await fromServer(client, one, namespace, false);
-    return found.kind === 'read' ? [found.value] : [];
-  };
-  const others = gathered.resolved.filter(({ target }) => !target.included);
-  const answers = await Promise.allSettled(others.map(read));
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-}
+const show = async ({ scope, gathered, client, seen }: Evaluating): Promise<Shown> =>
+  shownOf([...seen, ...(await readOthers(scope.ctx.key.namespace ?? '', gathered, client))]);
 
 const UNTRUE: Readonly<Record<ConditionResult['result'], Reason>> = {
   true: 'WaitingForConditions',
@@ -220,27 +205,32 @@ const UNTRUE: Readonly<Record<ConditionResult['result'], Reason>> = {
   budget: 'BudgetExceeded',
 };
 
-async function lookAgain(
-  judging: Judging,
+/** Not all conditions are true for the objects in `found`. */
+async function evaluateLater(
+  evaluating: Evaluating,
   { result, outcomes }: ConditionResult,
   found: readonly Found[],
 ): Promise<Outcome> {
-  const { reporter, meaning, gathered } = judging;
-  const { key, watched } = gathered;
-  const next = await findNextEvaluation(reporter, meaning, found, watched && result === 'false');
+  const { scope, meaning, gathered } = evaluating;
+  const watched = gathered.unwatched.length === 0;
+  const next = await findNextEvaluation(scope, meaning, found, watched && result === 'false');
   const unwatched = '; changes of targets cannot be watched (forbidden), so only the period counts';
   const expected = next.trueAt === undefined ? '' : `; expected to become true at ${formatTime(next.trueAt)}`;
   const message = `${describeOutcomes(outcomes, result)}${expected}${watched ? '' : unwatched}`;
-  return reporter.until(next.at, next.why, key, {
-    reason: UNTRUE[result],
-    message,
-    evaluations: outcomes,
-    shown: await show(judging),
-  });
+  return reportUntil(
+    scope,
+    { basis: gathered.basis, until: next.at, why: next.why },
+    {
+      reason: UNTRUE[result],
+      message,
+      evaluations: outcomes,
+      shown: await show(evaluating),
+    },
+  );
 }
 
 async function findNextEvaluation(
-  { ctx, context, cleaner }: Reporter,
+  { ctx, context, cleaner }: Scope,
   meaning: Meaning,
   found: readonly Found[],
   searchable: boolean,

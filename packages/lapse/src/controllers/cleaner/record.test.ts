@@ -16,8 +16,8 @@ import {
   kindOf,
   recordTargets,
 } from './record.ts';
-import type { Found } from './snapshot.ts';
 import type { Target } from './spec.ts';
+import type { Found } from './targets.ts';
 
 const KIND = { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' } as ServedKind;
 const object = (name: string, more: Partial<KubeObject['metadata']> = {}): KubeObject => ({

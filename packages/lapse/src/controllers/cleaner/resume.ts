@@ -3,14 +3,13 @@
 
 import { plus, seconds } from '@lapse/base/instant';
 import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
-import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { Cleaner, DeletionRecord } from '#api/cleaner';
-import type { Context } from './context.ts';
+import type { DeletionRecord } from '#api/cleaner';
+import type { Scope } from './context.ts';
 import { DEFAULT_RETRY, Deletion } from './deletion.ts';
 import type { DiscardedBecause } from './metrics.ts';
 import { Progress } from './progress.ts';
 import { computeOutdated, describeDecision, isBelievable } from './record.ts';
-import { Reporter } from './reporter.ts';
+import { reportUnavailable } from './report.ts';
 import { accountOf, refusalOfRecord } from './rights.ts';
 import { writeStatus } from './status.ts';
 
@@ -25,39 +24,31 @@ interface Discarded {
   readonly note: string;
 }
 
-export async function resume(
-  ctx: ReconcileContext,
-  context: Context,
-  cleaner: Cleaner,
-  record: DeletionRecord,
-): Promise<Outcome> {
-  const { actors } = context;
+export async function resume(scope: Scope, record: DeletionRecord): Promise<Outcome> {
+  const { ctx, context, cleaner } = scope;
   if (ctx.dryRun) return waitUntil(plus(ctx.now, DEFAULT_RETRY), 'dry run');
-  const giveUp = (discarded: Discarded) => discard(ctx, context, cleaner, discarded);
-  const untrusted = await findUntrusted(ctx, context, cleaner, record);
-  if (untrusted !== undefined) return giveUp(untrusted);
+  const untrusted = await findUntrusted(scope, record);
+  if (untrusted !== undefined) return discard(scope, untrusted);
   if ((await context.guard.check()).kind !== 'good')
-    return new Reporter(ctx, context, cleaner).unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
+    return reportUnavailable(scope, 'ClockUnknown', CLOCK_UNKNOWN, HOLD);
   const progress = new Progress(ctx, context, cleaner, record);
   const deletion = new Deletion(ctx, context, progress);
-  const actor = await actors.ofRecord(cleaner, record.serviceAccountName, ctx.signal);
+  const actor = await context.actors.ofRecord(cleaner, record.serviceAccountName, ctx.signal);
   if (actor.kind === 'noActor') return deletion.stuck(actor.reason, actor.why);
   const { client } = actor;
   if (client.author !== record.author)
-    return giveUp(discardedOf(record, 'author changed', 'the Cleaner has another author now'));
+    return discard(scope, discardedOf(record, 'author changed', 'the Cleaner has another author now'));
   progress.client = client;
   const outdated = computeOutdated(record, cleaner, ctx.now);
   if (outdated !== undefined && !(await progress.hasBegun()))
-    return giveUp(discardedOf(record, 'outdated', outdated));
+    return discard(scope, discardedOf(record, 'outdated', outdated));
   const refusal = await refusalOfRecord(client, record, ctx.key.namespace ?? '');
   return refusal === undefined ? deletion.carryOut(client) : deletion.stuck('Forbidden', refusal);
 }
 
 /** Returns why the record cannot be a decision of Lapse about this Cleaner, or undefined. */
 async function findUntrusted(
-  { log }: ReconcileContext,
-  { actors, records }: Context,
-  cleaner: Cleaner,
+  { ctx: { log }, context: { actors, records }, cleaner }: Scope,
   record: DeletionRecord,
 ): Promise<Discarded | undefined> {
   if (await records.isAuthentic(cleaner, record))
@@ -78,9 +69,7 @@ const discardedOf = (record: DeletionRecord, because: DiscardedBecause, why: str
 });
 
 async function discard(
-  ctx: ReconcileContext,
-  context: Context,
-  cleaner: Cleaner,
+  { ctx, context, cleaner }: Scope,
   { because, type, note }: Discarded,
 ): Promise<Outcome> {
   context.metrics.discarded(because);

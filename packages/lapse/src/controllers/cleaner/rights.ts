@@ -14,7 +14,7 @@ import { ReviewCache } from '#authors/reviewCache';
 import { DRIVERS } from '#helm/readStorage';
 import type { Driver } from '#helm/storage';
 import type { ReviewNeeds } from '../objectCheck.ts';
-import type { Resolved } from './snapshot.ts';
+import type { Resolved } from './kinds.ts';
 import type { Meaning, Target } from './spec.ts';
 
 export type Actor =

@@ -46,6 +46,9 @@ export interface Meaning {
   readonly dryRun: boolean;
 }
 
+export const describeProblems = (problems: readonly Problem[]): string =>
+  problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+
 export type Understood =
   | { readonly kind: 'meaning'; readonly meaning: Meaning }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };

@@ -5,7 +5,7 @@ import { equal, type Json } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
-import type { Shown } from './snapshot.ts';
+import type { Shown } from './targets.ts';
 
 /** All reasons of the condition, and the condition status of each. */
 export const REASONS = {
@@ -70,6 +70,17 @@ export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): Cle
 
 export const readyOf = (cleaner: Cleaner): Condition | undefined =>
   cleaner.status?.conditions?.find(({ type }) => type === READY);
+
+/** The parts of the last report that stay valid while something else is reported. */
+export function keptOf({ status }: Cleaner): Pick<Report, 'shown' | 'evaluations'> {
+  const { resolvedTargets, resolvedTargetCount, evaluations } = status ?? {};
+  return {
+    ...(resolvedTargets === undefined
+      ? {}
+      : { shown: { resolvedTargets, resolvedTargetCount: resolvedTargetCount ?? resolvedTargets.length } }),
+    ...(evaluations === undefined ? {} : { evaluations }),
+  };
+}
 
 /** Fields that a merge patch must set to null to remove them. */
 const FIELDS: readonly (keyof CleanerStatus)[] = [

@@ -1,153 +1,111 @@
-// Finds the objects of targets: kinds through discovery, objects through watches where conditions read them, and
-// directly from the API server for other targets and before a deletion.
+// The objects of targets, from a cache or from the API server, and the input of conditions: one value per included target.
+// Both sources give the same form, so both evaluations of a deletion are comparable.
 
-import { type Instant, isDue, minutes, plus } from '@lapse/base/instant';
+import { sha256 } from '@lapse/base/codec';
+import type { Bindings } from '@lapse/cel/cel';
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
-import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
-import type { KubeObject } from '@lapse/kube/api/object';
-import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
-import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { Source } from '@lapse/runtime/source';
-import type { Cleaner } from '#api/cleaner';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import type { DynamicView } from '@lapse/runtime/reconcileContext';
+import { type Projection, whole } from '@lapse/runtime/source';
 import { type AuthorizedClient, type Read, selectorOf } from '#authors/authorizedClient';
-import type { Context } from './context.ts';
-import { hasLabels, type Interest } from './interests.ts';
-import { findKind } from './kinds.ts';
-import { type Found, isSecret, MOST_BOUND, projectionOf, type Resolved } from './snapshot.ts';
-import { isDecisive, type Target } from './spec.ts';
+import { describeTarget, type Resolved } from './kinds.ts';
 
-export interface Kinds {
-  readonly resolved: readonly Resolved[];
-  readonly unserved: readonly Target[];
-  /** Targets with a permanent error. */
-  readonly refused: readonly { readonly target: Target; readonly why: string }[];
-}
-
-/** Resolves the kind of each target. */
-export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]): Kinds {
-  const resolved: Resolved[] = [];
-  const unserved: Target[] = [];
-  const refused: { target: Target; why: string }[] = [];
-  for (const target of targets) {
-    const found = findKind(all, target.reference);
-    if (found.kind === 'found') resolved.push({ target, kind: found.served });
-    else if (found.kind === 'notServed') unserved.push(target);
-    else refused.push({ target, why: found.why });
-  }
-  return { resolved, unserved, refused };
-}
-
-/** Refreshes discovery once for unknown kinds, as often as discovery permits. */
-export async function resolveKinds(discovery: Discovery, targets: readonly Target[]): Promise<Kinds> {
-  const known = sortKinds(await discovery.all(), targets);
-  const first = known.unserved.find(isDecisive);
-  if (first === undefined) return known;
-  await discovery.find({ group: first.reference.apiGroup ?? '', kind: first.reference.kind });
-  return sortKinds(await discovery.all(), targets);
-}
-
-const Definitions = metadataOf(CustomResourceDefinition);
-const FRESH = minutes(1);
+/** Limit of objects bound in one evaluation. */
+export const MOST_BOUND = 10_000;
+const MOST_SHOWN = 200;
 /** Limit of objects of a target that conditions do not read. More objects may not be deleted at once. */
 const MOST_LISTED = 2000;
 
-export interface Watching {
-  /** By the kind of each resolved, included target. */
-  readonly views: ReadonlyMap<ServedKind, DynamicView>;
-  /** The watch of CRDs. Set when a kind is missing. */
-  readonly definitions?: DynamicView;
+/** A target and its objects. A target with a name has at most one. */
+export interface Found extends Resolved {
+  readonly objects: readonly KubeObject[];
 }
 
-/** Declares the watches of the Cleaner and the objects that trigger it. */
-export function watch(ctx: ReconcileContext, context: Context, cleaner: Cleaner, kinds: Kinds): Watching {
-  const namespace = cleaner.metadata.namespace ?? '';
-  const included = kinds.resolved.filter(({ target }) => target.included);
-  const groups = new Set(
-    kinds.unserved.filter((target) => target.included).map(({ reference }) => reference.apiGroup ?? ''),
-  );
-  groups.delete('');
-  context.interests.set(ctx.key, [
-    ...included.map((resolved) => interestOf(resolved, namespace)),
-    ...[...groups].map(interestInGroup),
-  ]);
-  const sources = uniqueSources(included, namespace, context.options.bindSecretData);
-  const wanted = [...sources.values(), ...(groups.size === 0 ? [] : [{ kind: Definitions } as Source])];
-  const views = ctx.dynamic.declare(wanted);
-  const definitions = groups.size === 0 ? undefined : views.at(-1);
-  const byKind = new Map([...sources.keys()].map((kind, i): [ServedKind, DynamicView] => [kind, views[i]!]));
-  const viewOf = (kind: ServedKind) => byKind.get(sameKind([...sources.keys()], kind)!)!;
-  return {
-    views: new Map(included.map(({ kind }) => [kind, viewOf(kind)])),
-    ...(definitions === undefined ? {} : { definitions }),
-  };
+/** Removes the data of Secrets before any code of the controller reads them. */
+export const withoutSecrets: Projection<KubeObject> = {
+  name: 'withoutSecrets',
+  project(object) {
+    const { data: _data, stringData: _stringData, ...rest } = whole.project(object);
+    return { ...rest, metadata: withoutLastApplied(rest.metadata) } as KubeObject;
+  },
+};
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** kubectl stores a copy of the applied manifest in an annotation. */
+export function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  if (metadata.annotations?.[LAST_APPLIED] === undefined) return metadata;
+  const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
+  return { ...metadata, annotations };
 }
 
-/** Removes all watches of the Cleaner. */
-export function watchNothing(ctx: ReconcileContext, context: Context): void {
-  context.interests.set(ctx.key, []);
-  ctx.dynamic.declare([]);
+export const isSecret = ({ group, resource }: Kind): boolean => group === '' && resource === 'secrets';
+
+/** Which part of an object conditions may read. */
+export const projectionOf = (kind: Kind, bindSecretData: boolean): Projection<KubeObject> =>
+  isSecret(kind) && !bindSecretData ? withoutSecrets : whole;
+
+export function hasLabels(object: KubeObject, wanted: Readonly<Record<string, string>>): boolean {
+  const labels = object.metadata.labels ?? {};
+  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }
 
-const sameKind = (kinds: readonly ServedKind[], { group, version, resource }: ServedKind) =>
-  kinds.find((one) => one.group === group && one.version === version && one.resource === resource);
-
-function uniqueSources(
-  included: readonly Resolved[],
-  namespace: string,
-  bindSecretData: boolean,
-): Map<ServedKind, Source> {
-  const sources = new Map<ServedKind, Source>();
-  for (const { kind } of included) {
-    if (sameKind([...sources.keys()], kind) !== undefined) continue;
-    const projection = isSecret(kind) ? { projection: projectionOf(kind, bindSecretData) } : {};
-    sources.set(kind, { kind, namespace, ...projection });
-  }
-  return sources;
+/** One value per included target: the object, null if it does not exist, or a List. */
+export function bindingsOf(found: readonly Found[]): Bindings {
+  const bound = found
+    .filter(({ target }) => target.included)
+    .map(({ target, kind, objects }): [string, unknown] => [
+      target.name,
+      target.reference.name ? (objects[0] ?? null) : listOf(kind, objects),
+    ]);
+  return Object.fromEntries(bound);
 }
 
-function interestOf({ target, kind }: Resolved, namespace: string): Interest {
-  const { name, matchLabels } = target.reference;
-  const { group, resource } = kind;
-  return { group, resource, namespace, ...(name ? { name } : { labels: matchLabels ?? {} }) };
-}
-
-const interestInGroup = (group: string): Interest => ({
-  group: Definitions.group,
-  resource: Definitions.resource,
-  namespace: '',
-  suffix: `.${group}`,
+const listOf = (kind: Kind, items: readonly KubeObject[]) => ({
+  apiVersion: apiVersionOf(kind),
+  kind: `${kind.kind}List`,
+  metadata: {},
+  items,
 });
 
-/** Whether the CRDs of missing groups changed since the groups were last found missing. */
-export function isNewsOfDefinitions(
-  context: Context,
-  { definitions }: Watching,
-  kinds: Kinds,
-  now: Instant,
-): boolean {
-  if (definitions === undefined || !definitions.status.synced) return false;
-  let news = false;
-  for (const group of groupsOf(kinds.unserved)) {
-    const versions = [...definitions.reader.list()]
-      .filter(({ metadata }) => (metadata.name ?? '').endsWith(`.${group}`))
-      .map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`);
-    const text = versions.sort().join(',');
-    if (context.definitions.get(group)?.text === text) continue;
-    context.definitions.set(group, { text, since: now });
-    news = true;
-  }
-  return news;
+export const boundCount = (found: readonly Found[]): number =>
+  found.reduce((sum, { target, objects }) => sum + (target.included ? objects.length : 0), 0);
+
+/**
+ * Included targets whose named object does not exist. Targets to be deleted are not counted: a missing one is
+ * already done.
+ */
+export const missingOf = (found: readonly Found[]): Found[] =>
+  found.filter(
+    ({ target, objects }) =>
+      target.included && !target.delete && target.reference.name && objects.length === 0,
+  );
+
+/** A string that stays the same as long as none of the objects read has changed. */
+export function fingerprint(generation: number, found: readonly Found[]): string {
+  const parts = found
+    .filter(({ target }) => target.included)
+    .map(({ target, objects }) => {
+      const versions = objects.map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`);
+      return `${target.name}=${versions.sort().join(',')}`;
+    });
+  return sha256(`${generation};${parts.join(';')}`);
 }
 
-const groupsOf = (targets: readonly Target[]): Set<string> =>
-  new Set(targets.map(({ reference }) => reference.apiGroup ?? ''));
+export interface Shown {
+  readonly resolvedTargets: string[];
+  readonly resolvedTargetCount: number;
+}
 
-/** A CRD of a missing group was created or changed a moment ago: the API server may not serve its kind yet. */
-export const isFresh = (context: Context, unserved: readonly Target[], now: Instant): boolean =>
-  [...groupsOf(unserved)].some((group) => {
-    const known = context.definitions.get(group);
-    return known !== undefined && known.text !== '' && !isDue(plus(known.since, FRESH), now);
-  });
+/** For display in status: sorted, without duplicates, at most 200. */
+export function shownOf(found: readonly Found[]): Shown {
+  const names = new Set(
+    found.flatMap(({ kind, objects }) =>
+      objects.map(({ metadata }) => describeTarget(kind, metadata.name ?? '')),
+    ),
+  );
+  return { resolvedTargets: [...names].sort().slice(0, MOST_SHOWN), resolvedTargetCount: names.size };
+}
 
 /** The objects of an included target in the cache: up to `most`, plus one if there are more. */
 export function fromCache(

@@ -17,7 +17,8 @@ import {
   revision,
   SEED_CONDITION,
 } from './cleaner.testkit.ts';
-import { computeFirstTrue, computeGate, computeNextLook, describeOutcomes, evaluate } from './compute.ts';
+import { computeFirstTrue, computeNextLook, describeOutcomes, evaluate } from './conditions.ts';
+import { computeGate } from './decide.ts';
 
 const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Source } from '@lapse/runtime/source';
 import { describe, expect, test } from 'vitest';
-import { type Interest, Interests } from './interests.ts';
+import { type Interest, Interests } from './watches.ts';
 
 const KIND = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true };
 const SOURCE = { kind: KIND, namespace: 'ns' } as unknown as Source;

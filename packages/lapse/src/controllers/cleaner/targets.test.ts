@@ -4,8 +4,8 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describe, expect, test } from 'vitest';
 import type { Cleaner } from '#api/cleaner';
 import { cleaner } from './cleaner.testkit.ts';
-import { bindingsOf, type Found, fingerprint, missingOf, shownOf, withoutSecrets } from './snapshot.ts';
 import { buildStatus } from './status.ts';
+import { bindingsOf, type Found, fingerprint, missingOf, shownOf, withoutSecrets } from './targets.ts';
 
 const KIND = { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' } as ServedKind;
 const object = (name: string, version = '1'): KubeObject => ({

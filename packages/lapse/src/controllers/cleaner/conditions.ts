@@ -1,17 +1,7 @@
-// The decisions of a Cleaner as pure functions of objects and a time: whether its TTL has expired, what its
-// conditions evaluate to, and when to evaluate again.
+// The conditions of a Cleaner: what they evaluate to on given objects at a time, and when to evaluate again. Evaluation
+// depends on its arguments only. It is asynchronous because it yields to other work.
 
-import {
-  type Instant,
-  instant,
-  isDue,
-  type Millis,
-  millis,
-  minutes,
-  parseTime,
-  plus,
-  seconds,
-} from '@lapse/base/instant';
+import { type Instant, instant, type Millis, millis, minutes, plus, seconds } from '@lapse/base/instant';
 import { nextTurn } from '@lapse/base/turn';
 import {
   type Bindings,
@@ -22,19 +12,7 @@ import {
   timestampFromMillis,
   whenTrue,
 } from '@lapse/cel/cel';
-import type { Cleaner, ConditionOutcome } from '#api/cleaner';
-
-export type Gate =
-  | { readonly kind: 'waiting'; readonly until: Instant }
-  | { readonly kind: 'open'; readonly since: Instant };
-
-/** Open from `creationTimestamp + ttl` on. */
-export function computeGate(cleaner: Cleaner, ttl: Millis, now: Instant): Gate {
-  const created = parseTime(cleaner.metadata.creationTimestamp ?? '');
-  // A Cleaner without a valid creation time counts as created now, so it cannot be overdue.
-  const until = plus(Number.isFinite(created) ? created : now, ttl);
-  return isDue(until, now) ? { kind: 'open', since: until } : { kind: 'waiting', until };
-}
+import type { ConditionOutcome } from '#api/cleaner';
 
 export interface ConditionResult {
   readonly outcomes: readonly ConditionOutcome[];
