@@ -1,10 +1,13 @@
 // Builds the complete status of a Cleaner and writes it only when it differs from the current one.
 
+import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant } from '@lapse/base/instant';
-import { equal, type Json } from '@lapse/kube/api/json';
+import { findCondition, setCondition } from '@lapse/kube/api/conditions';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
+import { generationOf } from './context.ts';
 import type { Shown } from './targets.ts';
 
 /** All reasons of the condition, and the condition status of each. */
@@ -44,23 +47,17 @@ const READY = 'Ready';
 
 export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): CleanerStatus {
   const { reason, message, next, shown, evaluations, deletion } = report;
-  const generation = cleaner.metadata.generation ?? 1;
-  const known = cleaner.status?.conditions ?? [];
-  const before = known.find(({ type }) => type === READY);
+  const generation = generationOf(cleaner);
   const ready: Condition = {
     type: READY,
     status: REASONS[reason],
     reason,
     message: message.slice(0, LONGEST_MESSAGE),
-    lastTransitionTime:
-      before?.status === REASONS[reason] && before.lastTransitionTime !== undefined
-        ? before.lastTransitionTime
-        : formatTime(now),
     observedGeneration: generation,
   };
   return {
     observedGeneration: generation,
-    conditions: before === undefined ? [...known, ready] : known.map((one) => (one === before ? ready : one)),
+    conditions: setCondition(cleaner.status?.conditions, ready, now),
     ...(next === undefined ? {} : { nextScheduledEvaluation: formatTime(next) }),
     ...(shown ?? {}),
     ...(evaluations === undefined || evaluations.length === 0 ? {} : { evaluations: [...evaluations] }),
@@ -68,8 +65,8 @@ export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): Cle
   };
 }
 
-export const readyOf = (cleaner: Cleaner): Condition | undefined =>
-  cleaner.status?.conditions?.find(({ type }) => type === READY);
+export const readyOf = ({ status }: Cleaner): Condition | undefined =>
+  findCondition(status?.conditions, READY);
 
 /** The parts of the last report that stay valid while something else is reported. */
 export function keptOf({ status }: Cleaner): Pick<Report, 'shown' | 'evaluations'> {
@@ -82,18 +79,16 @@ export function keptOf({ status }: Cleaner): Pick<Report, 'shown' | 'evaluations
   };
 }
 
-/** Fields that a merge patch must set to null to remove them. */
-const FIELDS: readonly (keyof CleanerStatus)[] = [
-  'observedGeneration',
-  'conditions',
-  'nextScheduledEvaluation',
-  'resolvedTargets',
-  'resolvedTargetCount',
-  'evaluations',
-  'deletion',
-];
-
-const plain = (value: unknown): Json => value as Json;
+/** A report replaces all of these fields. */
+const REMOVED: Readonly<Record<keyof CleanerStatus, null>> = {
+  observedGeneration: null,
+  conditions: null,
+  nextScheduledEvaluation: null,
+  resolvedTargets: null,
+  resolvedTargetCount: null,
+  evaluations: null,
+  deletion: null,
+};
 
 export type Written =
   /** The Cleaner after the write. The same object if no write was needed. */
@@ -104,48 +99,22 @@ export type Written =
 /** At most one write, with the resourceVersion that was read. */
 export async function writeStatus(ctx: ReconcileContext, cleaner: Cleaner, report: Report): Promise<Written> {
   const status = buildStatus(cleaner, report, ctx.now);
-  const current = cleaner.status ?? {};
-  if (equal(plain(current), plain(status))) return { kind: 'written', cleaner };
-  const patch = Object.fromEntries(FIELDS.map((field) => [field, replacing(current[field], status[field])]));
-  const answer = await ctx.client.patch(
-    Cleaner,
-    ctx.key,
-    { type: 'merge', patch: { status: patch } },
-    { subresource: 'status', ...premise(cleaner) },
-  );
-  switch (answer.kind) {
-    case 'patched':
+  const patched = await patchStatus(ctx, Cleaner, cleaner, { ...REMOVED, ...status });
+  switch (patched.kind) {
+    case 'written':
       announce(ctx, cleaner, report);
-      return { kind: 'written', cleaner: answer.object };
-    case 'conflict':
-    case 'missing':
+      return { kind: 'written', cleaner: patched.object };
+    case 'unchanged':
+      return { kind: 'written', cleaner };
+    case 'gone':
+    case 'changed':
       return { kind: 'lost' };
-    case 'invalid':
-      throw answer.error;
+    case 'refused':
+      throw patched.error;
+    default:
+      return assertNever(patched);
   }
 }
-
-const premise = ({ metadata: { uid, resourceVersion } }: Cleaner) => ({
-  ...(uid === undefined ? {} : { ifUid: uid }),
-  ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }),
-});
-
-/**
- * Sets the fields of a replaced object to null one by one: a merge patch would keep those that the new object
- * lacks.
- */
-function replacing(before: unknown, after: unknown): unknown {
-  if (after === undefined) return null;
-  if (!isRecord(before) || !isRecord(after)) return after;
-  const removed = Object.keys(before).filter((key) => after[key] === undefined);
-  return {
-    ...Object.fromEntries(Object.entries(after).map(([key, value]) => [key, replacing(before[key], value)])),
-    ...Object.fromEntries(removed.map((key) => [key, null])),
-  };
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Emits a warning Event when a problem begins, not at every evaluation. */
 function announce(ctx: ReconcileContext, cleaner: Cleaner, { reason, message }: Report): void {
