@@ -25,10 +25,10 @@ const DECISIONS = [
   'packages/lapse/src/authors/authorAdmission.ts',
   'packages/lapse/src/expiry/expiry.ts',
   'packages/lapse/src/authors/authorSeal.ts',
-  'packages/lapse/src/controllers/ttl-after-finished/compute.ts',
+  'packages/lapse/src/controllers/ttl-after-finished/decide.ts',
   'packages/lapse/src/expiry/podFinish.ts',
   'packages/lapse/src/controllers/ttl-policy/combine.ts',
-  'packages/lapse/src/controllers/ttl-policy/compute.ts',
+  'packages/lapse/src/controllers/ttl-policy/decide.ts',
   'packages/lapse/src/controllers/ttl-policy/ownTtl.ts',
   'packages/lapse/src/controllers/object-keeper/decide.ts',
   'packages/lapse/src/controllers/storage-pool/decide.ts',
@@ -76,7 +76,7 @@ function linkModules(copy: string): void {
 
 /** Tests of a file that have another name, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'compute'].map(
+  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
   'packages/lapse/src/controllers/cleaner/decide.ts': [

@@ -1,6 +1,6 @@
 // The cases of upstream's own tests that need an API server or a process, by their numbers in its list: what the server
 // accepts, how many workers may be configured, and its one end-to-end test. The others are tables
-// (packages/lapse/src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
+// (packages/lapse/src/controllers/ttl-after-finished/decide.test.ts, family.test.ts).
 
 import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Job } from '@lapse/kube/api/kinds/builtin';

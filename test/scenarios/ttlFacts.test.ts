@@ -3,8 +3,8 @@
 import { minutes, seconds } from '@lapse/base/instant';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { computeVerdict } from 'lapse/controllers/ttl-after-finished/compute';
 import { factsOf } from 'lapse/controllers/ttl-after-finished/controller';
+import { decideExpiry } from 'lapse/controllers/ttl-after-finished/decide';
 import type { Finishable } from 'lapse/expiry/finishable';
 import { jobs } from 'lapse/expiry/job';
 import { POD_TTL_ANNOTATION, pods } from 'lapse/expiry/pod';
@@ -71,7 +71,7 @@ const PODS: Pod[] = [
 
 const given = <T extends KubeObject>(finishable: Finishable<T>, objects: readonly T[]) => ({
   facts: factsOf,
-  compute: (object: T) => computeVerdict(finishable, object, { now: at(minutes(5)), tolerance: seconds(30) }),
+  compute: (object: T) => decideExpiry(finishable, object, { now: at(minutes(5)), tolerance: seconds(30) }),
   objects,
 });
 

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { policyObjects } from 'lapse/cli/manifests/policies';
-import { POD_POLICIES } from 'lapse/controllers/ttl-after-finished/podPolicies';
+import { POD_POLICIES } from 'lapse/controllers/ttl-after-finished/admission';
 import type { Ask } from '../../conformance/model/ask.ts';
 
 const TTL = 'lapse.dev/ttl-seconds-after-finished';

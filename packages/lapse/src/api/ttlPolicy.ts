@@ -5,22 +5,11 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { type Column, type CustomKind, defineCustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { LabelSelectorSpec } from '@lapse/kube/api/labelSelectorQuery';
 import type { KubeObject } from '@lapse/kube/api/object';
 
 export const POLICY_MODES = ['DryRun', 'Enforce', 'Paused'] as const;
 export type PolicyMode = (typeof POLICY_MODES)[number];
-
-export interface SelectorRequirement {
-  key: string;
-  operator: string;
-  values?: string[];
-}
-
-/** metav1.LabelSelector. */
-export interface LabelSelectorSpec {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: SelectorRequirement[];
-}
 
 export interface TTLPolicySpec {
   target: { apiVersion: string; kind: string };

@@ -2,17 +2,16 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
-import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
-import type { Finishable } from '#expiry/finishable';
 import { JOB_TTL_FIELD, jobs } from '#expiry/job';
 import { POD_TTL_ANNOTATION, pods } from '#expiry/pod';
-import type { Family, Services } from '../family.ts';
+import type { Family } from '../family.ts';
 import { inTurn } from '../forecaster.ts';
-import { type TtlOptions, ttlAfterFinished } from './controller.ts';
+import { booleanSetting, concurrencySetting } from '../settings.ts';
+import { POD_POLICIES } from './admission.ts';
+import { ttlAfterFinished } from './controller.ts';
 import { type ForecastKind, forecastFinished } from './forecast.ts';
-import { POD_POLICIES } from './podPolicies.ts';
 
 const SECTION = 'ttlAfterFinished';
 const JOBS_GATE = 'TTLAfterFinished';
@@ -30,61 +29,35 @@ const SCHEMA: JsonObject = {
   type: 'object',
   default: {},
   properties: {
-    concurrency: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      default: 32,
-      description: 'Maximum number of concurrent reconciles, and thus of concurrent deletions; per kind.',
-    },
+    concurrency: concurrencySetting(
+      'Maximum number of concurrent reconciles, and thus of concurrent deletions; per kind.',
+    ),
     jobPropagation: {
       type: 'string',
       enum: ['Foreground', 'Background', 'Orphan'],
       default: 'Foreground',
       description: 'What becomes of the Pods of a Job that is deleted.',
     },
-    jobDeletionEvents: {
-      type: 'boolean',
-      default: false,
-      description: 'An Event Deleted for every Job, with finish time, TTL and lag.',
-    },
-    podDeletionEvents: {
-      type: 'boolean',
-      default: true,
-      description: 'An Event Deleted for every Pod, with finish time, TTL and lag.',
-    },
+    jobDeletionEvents: booleanSetting(
+      false,
+      'An Event Deleted for every Job, with finish time, TTL and lag.',
+    ),
+    podDeletionEvents: booleanSetting(true, 'An Event Deleted for every Pod, with finish time, TTL and lag.'),
   },
 };
 
-const FORESEEN_JOBS: ForecastKind<Job> = {
+const forecastJobs: ForecastKind<Job> = {
   finishable: jobs,
   rule: JOB_TTL_FIELD,
   gate: JOBS_GATE,
   propagation: ({ jobPropagation }) => jobPropagation as Propagation,
 };
-const FORESEEN_PODS: ForecastKind<Pod> = {
+const forecastPods: ForecastKind<Pod> = {
   finishable: pods,
   rule: POD_TTL_ANNOTATION,
   gate: PODS_GATE,
   propagation: () => POD_PROPAGATION,
 };
-
-function optionsFor(
-  services: Services,
-  controller: string,
-  section: Section,
-): Omit<TtlOptions, 'propagation' | 'deletionEvents'> {
-  const { clock, guard, registry, namespace } = services;
-  const deletion = services.deletion?.(controller);
-  return {
-    clock,
-    guard,
-    registry,
-    concurrency: section.concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(deletion === undefined ? {} : { deletion }),
-  };
-}
 
 export const ttlAfterFinishedFamily: Family = {
   name: 'ttl-after-finished',
@@ -123,31 +96,32 @@ export const ttlAfterFinishedFamily: Family = {
   },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
+    const { concurrency, jobPropagation, jobDeletionEvents, podDeletionEvents } = section;
     const controllers: ControllerDefinition[] = [];
-    const add = <T extends KubeObject>(
-      finishable: Finishable<T>,
-      specific: Pick<TtlOptions, 'propagation' | 'deletionEvents'>,
-    ) => {
-      const options = { ...optionsFor(services, finishable.controller, section), ...specific };
-      controllers.push(ttlAfterFinished(finishable, options) as ControllerDefinition);
-    };
     if (services.isEnabled(JOBS_GATE)) {
       services.log.info(
         {},
         'deleting Jobs by their TTL; kube-controller-manager also does so unless its ttl-after-finished-controller is disabled',
       );
-      add(jobs, { propagation: section.jobPropagation, deletionEvents: section.jobDeletionEvents });
+      const options = { propagation: jobPropagation, deletionEvents: jobDeletionEvents };
+      controllers.push(
+        ttlAfterFinished(jobs, { ...services, concurrency, ...options }) as ControllerDefinition,
+      );
     }
-    if (services.isEnabled(PODS_GATE))
-      add(pods, { propagation: POD_PROPAGATION, deletionEvents: section.podDeletionEvents });
+    if (services.isEnabled(PODS_GATE)) {
+      const options = { propagation: POD_PROPAGATION, deletionEvents: podDeletionEvents };
+      controllers.push(
+        ttlAfterFinished(pods, { ...services, concurrency, ...options }) as ControllerDefinition,
+      );
+    }
     return { controllers, admission: [] };
   },
   forecaster: {
     forecast(forecastContext) {
       const section = forecastContext.configuration[SECTION] ?? {};
       return inTurn([
-        forecastFinished(forecastContext, FORESEEN_JOBS, section),
-        forecastFinished(forecastContext, FORESEEN_PODS, section),
+        forecastFinished(forecastContext, forecastJobs, section),
+        forecastFinished(forecastContext, forecastPods, section),
       ]);
     },
   },

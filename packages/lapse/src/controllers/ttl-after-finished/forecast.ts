@@ -8,7 +8,7 @@ import type { Propagation } from '@lapse/kube/client/delete';
 import { describeBasis, describeExpiry, describeTtl } from '#expiry/expiry';
 import type { Finishable } from '#expiry/finishable';
 import { describeTerminating, type ForecastContext, nameOf, REASONS, type Statement } from '../forecaster.ts';
-import { computeVerdict, type Verdict } from './compute.ts';
+import { decideExpiry, type ExpiryDecision } from './decide.ts';
 
 export interface ForecastKind<T extends KubeObject> {
   readonly finishable: Finishable<T>;
@@ -82,7 +82,7 @@ const HELD_REASONS: ReadonlySet<string> = new Set(['invalid TTL', 'finish time u
 
 type Forecast =
   | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
-  | Exclude<Verdict, { kind: 'waiting' | 'held' | 'expired' }>;
+  | Exclude<ExpiryDecision, { kind: 'waiting' | 'held' | 'expired' }>;
 
 /** A finish time too far in the future is trusted later: the decision at that time counts. */
 function forecast<T extends KubeObject>(
@@ -90,24 +90,24 @@ function forecast<T extends KubeObject>(
   object: T,
   { now, tolerance }: Pick<ForecastContext, 'now' | 'tolerance'>,
 ): Forecast {
-  const verdict = computeVerdict(finishable, object, { now, tolerance });
-  switch (verdict.kind) {
+  const decision = decideExpiry(finishable, object, { now, tolerance });
+  switch (decision.kind) {
     case 'waiting':
     case 'expired': {
       const because =
-        describeBasis(verdict.because) + (finishable.needsFirstSight?.(object) ? MAY_BE_LATER : '');
-      return { kind: 'ends', at: verdict.kind === 'waiting' ? verdict.until : verdict.since, because };
+        describeBasis(decision.because) + (finishable.needsFirstSight?.(object) ? MAY_BE_LATER : '');
+      return { kind: 'ends', at: decision.kind === 'waiting' ? decision.until : decision.since, because };
     }
     case 'notApplicable':
-      return verdict.because === 'finish time unknown'
-        ? forecastFromFirstSight(finishable, object, verdict, { now, tolerance })
-        : verdict;
+      return decision.because === 'finish time unknown'
+        ? forecastFromFirstSight(finishable, object, decision, { now, tolerance })
+        : decision;
     case 'held':
-      return forecast(finishable, object, { now: verdict.until, tolerance });
+      return forecast(finishable, object, { now: decision.until, tolerance });
     case 'exempt':
-      return verdict;
+      return decision;
     default:
-      return assertNever(verdict);
+      return assertNever(decision);
   }
 }
 
@@ -124,12 +124,12 @@ function forecastFromFirstSight<T extends KubeObject>(
   unknown: Extract<Forecast, { kind: 'notApplicable' }>,
   moment: Pick<ForecastContext, 'now' | 'tolerance'>,
 ): Forecast {
-  const verdict = computeVerdict(finishable, object, {
+  const decision = decideExpiry(finishable, object, {
     ...moment,
     sight: { at: moment.now, isTransition: false },
   });
-  if (verdict.kind !== 'waiting' && verdict.kind !== 'expired') return unknown;
-  const at = verdict.kind === 'waiting' ? verdict.until : verdict.since;
-  const because = `${unknown.note}: ${describeTtl(verdict.because.ttl)} from when the controller first saw it, now at the latest`;
+  if (decision.kind !== 'waiting' && decision.kind !== 'expired') return unknown;
+  const at = decision.kind === 'waiting' ? decision.until : decision.since;
+  const because = `${unknown.note}: ${describeTtl(decision.because.ttl)} from when the controller first saw it, now at the latest`;
   return { kind: 'ends', at, because };
 }

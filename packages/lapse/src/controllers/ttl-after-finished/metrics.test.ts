@@ -10,7 +10,7 @@ test('the rate limiter gauge shows Jobs only, not Pods', () => {
     finishableMetrics({
       registry,
       clock: new VirtualClock(),
-      objectRecords: new ObjectRecords(),
+      records: new ObjectRecords(),
       controller: kind,
       kind,
       concurrency: 4,

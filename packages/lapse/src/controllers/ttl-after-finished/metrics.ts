@@ -16,19 +16,19 @@ export interface FinishableMetrics extends TtlMetrics {
 export interface MetricsOptions {
   readonly registry: Registry;
   readonly clock: Clock;
-  readonly objectRecords: ObjectRecords;
+  readonly records: ObjectRecords;
   readonly controller: string;
   readonly kind: string;
   readonly concurrency: number;
 }
 
 export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
-  const { registry, clock, objectRecords, controller, kind, concurrency } = options;
+  const { registry, clock, records, controller, kind, concurrency } = options;
   const metrics = ttlMetrics({
     registry,
     controller,
     now: () => clock.now(),
-    count: () => [[kind, objectRecords.count(clock.now())]],
+    count: () => [[kind, records.count(clock.now())]],
     known:
       kind === 'Job'
         ? { kind, skips: SKIPS, lags: jobLags(registry) }

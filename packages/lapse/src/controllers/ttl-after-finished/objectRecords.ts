@@ -3,34 +3,9 @@
 
 import { type Instant, isDue } from '@lapse/base/instant';
 import { MonotonicMoment, type Reading } from '@lapse/base/monotonicMoment';
+import { KeyMap } from '@lapse/kube/api/keyMap';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { FirstSight } from '#expiry/finishable';
-
-/** A map by key. It shares the strings of the cached objects to save memory. */
-class ByKey<V> {
-  readonly #namespaces = new Map<string, Map<string, V>>();
-
-  get({ namespace = '', name }: ObjectKey): V | undefined {
-    return this.#namespaces.get(namespace)?.get(name);
-  }
-
-  set({ namespace = '', name }: ObjectKey, value: V): void {
-    const names = this.#namespaces.get(namespace);
-    if (names === undefined) this.#namespaces.set(namespace, new Map([[name, value]]));
-    else names.set(name, value);
-  }
-
-  delete({ namespace = '', name }: ObjectKey): void {
-    const names = this.#namespaces.get(namespace);
-    names?.delete(name);
-    if (names?.size === 0) this.#namespaces.delete(namespace);
-  }
-
-  // Not a generator: a scrape visits up to a million entries.
-  forEach(visit: (value: V) => void): void {
-    for (const names of this.#namespaces.values()) for (const value of names.values()) visit(value);
-  }
-}
 
 interface Seen {
   readonly uid: string;
@@ -39,8 +14,8 @@ interface Seen {
 }
 
 export class ObjectRecords {
-  readonly #deadlines = new ByKey<Instant>();
-  readonly #seen = new ByKey<Seen>();
+  readonly #deadlines = new KeyMap<Instant>();
+  readonly #seen = new KeyMap<Seen>();
   #isActing = false;
 
   /** This replica acts from now on. */
@@ -92,11 +67,9 @@ export class ObjectRecords {
    */
   count(now: Instant): { readonly waiting: number; readonly due: number } {
     let due = 0;
-    let all = 0;
     this.#deadlines.forEach((deadline) => {
-      all++;
       if (isDue(deadline, now)) due++;
     });
-    return { waiting: all - due, due: this.#isActing ? due : 0 };
+    return { waiting: this.#deadlines.size - due, due: this.#isActing ? due : 0 };
   }
 }

@@ -1,7 +1,7 @@
 import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import { describe, expect, test } from 'vitest';
 import { pods } from '#expiry/pod';
-import { computeNotice, computeVerdict } from './compute.ts';
+import { computeNotice, decideExpiry } from './decide.ts';
 import { ended, expired, moment, not, owner, pod, time, waiting } from './expected.testkit.ts';
 
 describe('Pods', () => {
@@ -110,7 +110,7 @@ describe('Pods', () => {
       { kind: 'exempt' },
     ],
   ])('%s', (_name, object, now, expected, firstSeen) => {
-    expect(computeVerdict(pods, object, moment(now, firstSeen))).toMatchObject(expected);
+    expect(decideExpiry(pods, object, moment(now, firstSeen))).toMatchObject(expected);
   });
 
   test.each([
@@ -133,16 +133,16 @@ describe('Pods', () => {
     '1_000',
     'x'.repeat(10_000),
   ])('a Pod with the invalid TTL %j is never deleted', (text) => {
-    const verdict = computeVerdict(pods, pod(text, { ...done, containerStatuses: ended(0) }), moment(1e9));
-    expect(verdict).toMatchObject(not('invalid TTL'));
-    expect(computeNotice(verdict)).toMatchObject({ reason: 'InvalidTTL' });
-    expect(computeNotice(verdict)!.note.length).toBeLessThan(200);
+    const decision = decideExpiry(pods, pod(text, { ...done, containerStatuses: ended(0) }), moment(1e9));
+    expect(decision).toMatchObject(not('invalid TTL'));
+    expect(computeNotice(decision)).toMatchObject({ reason: 'InvalidTTL' });
+    expect(computeNotice(decision)!.note.length).toBeLessThan(200);
   });
 
   test('the explanation contains the rule that gave the finish time', () => {
     const rule = (object: Pod, firstSeen?: number) => {
-      const verdict = computeVerdict(pods, object, moment(0, firstSeen));
-      return verdict.kind === 'waiting' ? verdict.because.finishRule : verdict.kind;
+      const decision = decideExpiry(pods, object, moment(0, firstSeen));
+      return decision.kind === 'waiting' ? decision.because.finishRule : decision.kind;
     };
     expect([
       rule(pod('9', { ...done, containerStatuses: ended(0) })),

@@ -6,8 +6,8 @@ import { computeTerminating } from '#deletion/expirer';
 import type { Finishable } from '#expiry/finishable';
 import { jobs } from '#expiry/job';
 import { POD_TTL_ANNOTATION, pods } from '#expiry/pod';
-import { computeVerdict } from './compute.ts';
 import { factsOf } from './controller.ts';
+import { decideExpiry } from './decide.ts';
 import { at, ended, moment, owner, pod, time } from './expected.testkit.ts';
 import { job } from './ttl.testkit.ts';
 
@@ -88,7 +88,7 @@ describe('the projection', () => {
   }) as unknown as fc.Arbitrary<Pod>;
 
   function check<T extends Job | Pod>(finishable: Finishable<T>, any: fc.Arbitrary<T>): void {
-    const decide = (object: T) => computeVerdict(finishable, object, moment(30, 20));
+    const decide = (object: T) => decideExpiry(finishable, object, moment(30, 20));
     fc.assert(
       fc.property(any, any, (a, b) => {
         const { project } = finishable.projection;
@@ -180,7 +180,7 @@ describe('the projection', () => {
             },
           }) as V);
     const spied = spy(object, '');
-    computeVerdict(finishable, spied, moment(30, 20));
+    decideExpiry(finishable, spied, moment(30, 20));
     computeTerminating(spied, at(9999));
   }
 });

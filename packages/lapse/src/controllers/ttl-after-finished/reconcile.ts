@@ -1,59 +1,98 @@
-// Reconciles one object of any kind that finishes: read, compute, act. The decisions are in compute.ts.
+// Reconciles one object of any kind that finishes: observe, decide (decide.ts), apply.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { Reading } from '@lapse/base/monotonicMoment';
+import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type Decision, outcomeOf } from '#deletion/deletion';
+import type { Deleted } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
 import { objectId } from '#deletion/ownDeletions';
 import type { SkewGuard } from '#deletion/skewGuard';
-import type { Basis } from '#expiry/expiry';
+import { type Basis, deadlineOf } from '#expiry/expiry';
 import type { Finishable } from '#expiry/finishable';
-import { computeNotice, computeVerdict, type Verdict } from './compute.ts';
+import { computeNotice, decideExpiry, type ExpiryDecision } from './decide.ts';
 import type { FinishableMetrics } from './metrics.ts';
 import type { ObjectRecords } from './objectRecords.ts';
 
-export interface ReconcileOptions<T extends KubeObject> {
+export interface FinishedObjectsOptions<T extends KubeObject> {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly finishable: Finishable<T>;
   readonly guard: SkewGuard;
   readonly expirer: Expirer<Basis>;
-  readonly objectRecords: ObjectRecords;
+  readonly records: ObjectRecords;
   readonly metrics: FinishableMetrics;
   readonly propagation: Propagation;
 }
 
-interface Kept<T> {
-  readonly live: T;
-  readonly verdict: Verdict;
-}
-type Expired = Extract<Verdict, { kind: 'expired' }>;
+type Expired = Extract<ExpiryDecision, { kind: 'expired' }>;
 
-export function createReconcile<T extends KubeObject>(
-  options: ReconcileOptions<T>,
-): (ctx: ReconcileContext) => Promise<Outcome> {
-  const { clock, finishable, guard, expirer, objectRecords, metrics, propagation } = options;
-  const { kind } = finishable;
+export class FinishedObjects<T extends KubeObject> {
+  readonly #options: FinishedObjectsOptions<T>;
 
-  return async (ctx) => {
-    objectRecords.startActing();
-    const object = ctx.cache.get(kind, ctx.key);
-    const outcome = observe(ctx, object);
+  constructor(options: FinishedObjectsOptions<T>) {
+    this.#options = options;
+  }
+
+  async reconcile(ctx: ReconcileContext): Promise<Outcome> {
+    const { records, finishable, clock } = this.#options;
+    records.startActing();
+    const object = ctx.cache.get(finishable.kind, ctx.key);
+    const outcome = this.#observe(ctx, object);
     if (outcome !== undefined || object === undefined) return outcome ?? settled();
     // Read once, like `now`: both are the same moment, also for a second decision after a conflict.
     const elapsed = clock.elapsed();
-    return act(ctx, object, evaluate(ctx, object, { now: ctx.now, elapsed }), elapsed);
-  };
+    return this.#apply(ctx, object, this.#decide(ctx, object, { now: ctx.now, elapsed }), elapsed);
+  }
+
+  /**
+   * Objects of the initial list wait in timers: overdue ones in the order of their deadlines, others until theirs. From
+   * here on they count as waiting. Objects that need a report are reconciled at once.
+   */
+  firstDeadline(object: T): Instant | undefined {
+    const { records, finishable, guard, clock, expirer } = this.#options;
+    const key = keyOf(object);
+    const { uid = '' } = object.metadata;
+    if (finishable.needsFirstSight?.(object))
+      records.recordListed(key, uid, { now: guard.now(), elapsed: clock.elapsed() });
+    const decision = decideExpiry(finishable, object, { now: guard.now(), tolerance: guard.maxSkew });
+    if (decision.kind === 'exempt' || decision.kind === 'held') return undefined;
+    if (decision.kind === 'waiting' && decision.ahead > 0) return undefined;
+    const deadline = deadlineOf(decision);
+    // This process deleted the object before it lost the lease: it was counted, or is counted when its removal is seen.
+    const isOwn = expirer.isOwn(objectId(finishable.kind, key), uid);
+    if (deadline !== undefined && !isOwn) records.setDeadline(key, deadline);
+    return deadline;
+  }
+
+  countDeleted(deleted: Deleted<Basis>): void {
+    const { records, metrics, finishable } = this.#options;
+    if (deleted.outcome !== 'wouldDelete') records.clearDeadline(keyOf(deleted.object));
+    metrics.deleted(finishable.kind.kind, deleted);
+  }
+
+  pause(): void {
+    this.#options.records.stopActing();
+    this.#options.expirer.pause();
+  }
+
+  observeOnStandby(key: ObjectKey, object: KubeObject | undefined): void {
+    const { records, expirer, finishable } = this.#options;
+    expirer.observeOnStandby(objectId(finishable.kind, key), object);
+    if (object === undefined) records.forget(key);
+  }
 
   /** The outcome, if there is nothing to decide: the object is gone, terminating, or deleted by this process. */
-  function observe(ctx: ReconcileContext, object: T | undefined): Outcome | undefined {
+  #observe(ctx: ReconcileContext, object: T | undefined): Outcome | undefined {
+    const { records, expirer, finishable } = this.#options;
+    const { kind } = finishable;
     const { key } = ctx;
-    const deadline = objectRecords.deadline(key);
+    const deadline = records.deadline(key);
     const observed = expirer.observe(ctx, { id: objectId(kind, key), kind, object, deadline });
     switch (observed.kind) {
       case 'alive':
@@ -61,79 +100,82 @@ export function createReconcile<T extends KubeObject>(
       case 'deleting':
         return settled();
       case 'terminating':
-        objectRecords.clearDeadline(key);
+        records.clearDeadline(key);
         return observed.outcome;
       case 'gone':
-        objectRecords.forget(key);
+        records.forget(key);
         return settled();
       default:
         return assertNever(observed);
     }
   }
 
-  function evaluate(ctx: ReconcileContext, object: T, reading: Reading): Verdict {
+  #decide({ key }: ReconcileContext, object: T, reading: Reading): ExpiryDecision {
+    const { records, finishable, guard } = this.#options;
     const sight = finishable.needsFirstSight?.(object)
-      ? objectRecords.firstSight(ctx.key, object.metadata.uid ?? '', reading)
+      ? records.firstSight(key, object.metadata.uid ?? '', reading)
       : undefined;
-    return computeVerdict(finishable, object, { now: reading.now, tolerance: guard.maxSkew, sight });
+    return decideExpiry(finishable, object, { now: reading.now, tolerance: guard.maxSkew, sight });
   }
 
-  function act(
+  #apply(
     ctx: ReconcileContext,
     object: T,
-    verdict: Verdict,
+    decision: ExpiryDecision,
     elapsed: Millis,
   ): Promise<Outcome> | Outcome {
-    reportSkipped(ctx, object, verdict);
-    switch (verdict.kind) {
+    const { records } = this.#options;
+    this.#reportKept(ctx, object, decision);
+    switch (decision.kind) {
       case 'notApplicable':
         // After a conflict: another client deleted the object meanwhile.
-        if (verdict.because === 'being deleted') return observe(ctx, object) ?? settled();
-        objectRecords.clearDeadline(ctx.key);
+        if (decision.because === 'being deleted') return this.#observe(ctx, object) ?? settled();
+        records.clearDeadline(ctx.key);
         return settled();
       case 'exempt':
-        objectRecords.clearDeadline(ctx.key);
+        records.clearDeadline(ctx.key);
         return settled();
       case 'waiting':
-        objectRecords.setDeadline(ctx.key, verdict.until);
-        return waitUntil(verdict.until, 'ttl');
       case 'held':
-        objectRecords.setDeadline(ctx.key, verdict.until);
-        return waitUntil(verdict.until, 'finish in the future');
+        records.setDeadline(ctx.key, decision.until);
+        return waitUntil(decision.until, decision.kind === 'waiting' ? 'ttl' : 'finish in the future');
       case 'expired':
-        objectRecords.setDeadline(ctx.key, verdict.since);
-        return deleteExpired(ctx, object, verdict, elapsed);
+        records.setDeadline(ctx.key, decision.since);
+        return this.#delete(ctx, object, decision, elapsed);
       default:
-        return assertNever(verdict);
+        return assertNever(decision);
     }
   }
 
-  async function deleteExpired(
+  async #delete(
     ctx: ReconcileContext,
     object: T,
     { since, because }: Expired,
     elapsed: Millis,
   ): Promise<Outcome> {
-    const decide = (live: T, now: Instant): Decision<Kept<T>, Basis> => {
-      const verdict = evaluate(ctx, live, { now, elapsed });
-      return verdict.kind === 'expired'
-        ? { kind: 'delete', since: verdict.since, because: verdict.because }
-        : { kind: 'keep', verdict: { live, verdict } };
+    const { expirer, metrics, finishable, propagation } = this.#options;
+    const { kind } = finishable;
+    const decide = (live: T, now: Instant): Decision<{ live: T; decision: ExpiryDecision }, Basis> => {
+      const decision = this.#decide(ctx, live, { now, elapsed });
+      return decision.kind === 'expired'
+        ? { kind: 'delete', since: decision.since, because: decision.because }
+        : { kind: 'keep', verdict: { live, decision } };
     };
     metrics.inUse.enter();
     try {
       const deletion = await expirer.expire(ctx, { kind, object, since, because, decide, propagation });
       if (deletion.kind !== 'kept') return outcomeOf(deletion, settled);
-      const { live, verdict } = deletion.verdict;
-      return await act(ctx, live, verdict, elapsed);
+      return await this.#apply(ctx, deletion.verdict.live, deletion.verdict.decision, elapsed);
     } finally {
       metrics.inUse.leave();
     }
   }
 
-  function reportSkipped(ctx: ReconcileContext, object: T, verdict: Verdict): void {
-    const notice = computeNotice(verdict);
-    if (notice !== undefined && expirer.reportOnce(ctx, kind, object, notice))
-      metrics.skipped(kind.kind, notice.because);
+  /** Reports why an object with a TTL is kept, if a user should know. */
+  #reportKept(ctx: ReconcileContext, object: T, decision: ExpiryDecision): void {
+    const { expirer, metrics, finishable } = this.#options;
+    const notice = computeNotice(decision);
+    if (notice !== undefined && expirer.reportOnce(ctx, finishable.kind, object, notice))
+      metrics.skipped(finishable.kind.kind, notice.because);
   }
 }

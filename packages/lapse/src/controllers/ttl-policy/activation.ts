@@ -11,11 +11,11 @@ import type { Subject } from '#authors/accessReview';
 import { type AuthorProof, type AuthorSeal, describeExpiry } from '#authors/authorSeal';
 import type { ImpersonationScope } from '#authors/impersonation';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
-import { computeRefusedKind } from './refused.ts';
 import {
   authorRefusal,
   computeDisabled,
   computeNeeds,
+  computeRefusedKind,
   type Refusal,
   reviewRights,
   signedOf,

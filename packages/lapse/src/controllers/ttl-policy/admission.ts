@@ -27,8 +27,7 @@ import type { AuthorSeal } from '#authors/authorSeal';
 import type { ImpersonationScope } from '#authors/impersonation';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
-import { computeRefusedKind } from './refused.ts';
-import { computeDisabled, computeNeeds, signedOf } from './rights.ts';
+import { computeDisabled, computeNeeds, computeRefusedKind, signedOf } from './rights.ts';
 
 const RESOURCES = [TTLPolicy, ClusterTTLPolicy].map(({ resource, group }) => `${resource}.${group}`);
 

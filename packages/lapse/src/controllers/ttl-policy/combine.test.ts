@@ -4,7 +4,7 @@ import { type Instant, millis } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import type { PolicyMode } from '#api/ttlPolicy';
 import type { Basis, NotApplicable } from '#expiry/expiry';
-import { combine, decidesFor, type Verdict } from './combine.ts';
+import { combine, decidesFor, type PolicyExpiry } from './combine.ts';
 import { at, compiled } from './policy.testkit.ts';
 
 const BASIS: Basis = {
@@ -13,27 +13,27 @@ const BASIS: Basis = {
   ttl: { kind: 'at', at: at(60), rule: 'spec.ttl' },
 };
 const NONE = millis(0);
-const kept = (because: NotApplicable, note?: string): Verdict => ({
+const kept = (because: NotApplicable, note?: string): PolicyExpiry => ({
   kind: 'notApplicable',
   because,
   ...(note === undefined ? {} : { note }),
 });
-const error: Verdict = { kind: 'error', note: 'not a time' };
-const waiting = (until: Instant): Verdict => ({ kind: 'waiting', until, ahead: NONE, because: BASIS });
-const held: Verdict = { kind: 'held', until: at(30), ahead: millis(9000), because: BASIS };
-const expired = (since: Instant): Verdict => ({ kind: 'expired', since, because: BASIS });
+const error: PolicyExpiry = { kind: 'error', note: 'not a time' };
+const waiting = (until: Instant): PolicyExpiry => ({ kind: 'waiting', until, ahead: NONE, because: BASIS });
+const held: PolicyExpiry = { kind: 'held', until: at(30), ahead: millis(9000), because: BASIS };
+const expired = (since: Instant): PolicyExpiry => ({ kind: 'expired', since, because: BASIS });
 
-type Given = readonly [Verdict, from?: 'Created' | 'Finished', mode?: PolicyMode];
+type Given = readonly [PolicyExpiry, from?: 'Created' | 'Finished', mode?: PolicyMode];
 const combined = (...given: readonly Given[]) =>
   combine(
-    given.map(([verdict, from = 'Finished', mode = 'Enforce'], i) => ({
+    given.map(([expiry, from = 'Finished', mode = 'Enforce'], i) => ({
       policy: compiled({ from, mode }, { name: `p${i}` }),
-      verdict,
+      expiry,
     })),
   );
 
 /** Reasons in order of priority, highest first. */
-const REASONS: readonly (readonly [string, Verdict])[] = [
+const REASONS: readonly (readonly [string, PolicyExpiry])[] = [
   ['opted out', kept('opted out')],
   ['being deleted', kept('being deleted')],
   ['invalid TTL', kept('invalid TTL')],
@@ -56,9 +56,9 @@ describe('of two reasons to keep an object', () => {
 
 describe('combined decisions', () => {
   test.each<[string, Given[], object]>([
-    ...REASONS.map(([because, verdict]): [string, Given[], object] => [
+    ...REASONS.map(([because, expiry]): [string, Given[], object] => [
       `"${because}" of one policy keeps what has expired for another`,
-      [[expired(at(60))], [verdict]],
+      [[expired(at(60))], [expiry]],
       { kind: 'kept', because },
     ]),
     ['a reason to keep has its note', [[kept('invalid TTL', 'not a duration')]], { note: 'not a duration' }],

@@ -6,8 +6,8 @@ import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, instant, type Millis } from '@lapse/base/instant';
 import type { PolicyMode } from '#api/ttlPolicy';
 import { type Expiry, endOfBasis, type NotApplicable } from '#expiry/expiry';
+import type { Unjudged } from '#expiry/statusFinish';
 import type { CompiledPolicy } from './compile.ts';
-import type { Unjudged } from './finish.ts';
 
 /** The policy ignores the object: it neither deletes nor keeps it. */
 export interface LeftAlone {
@@ -15,14 +15,14 @@ export interface LeftAlone {
   readonly note: string;
 }
 
-export type Verdict = Expiry | Unjudged | LeftAlone;
+export type PolicyExpiry = Expiry | Unjudged | LeftAlone;
 
 /** Why an object is kept until something changes. */
 export type Kept = Exclude<NotApplicable, 'no TTL'> | 'error';
 
 export interface PolicyDecision<P extends CompiledPolicy = CompiledPolicy> {
   readonly policy: P;
-  readonly verdict: Verdict;
+  readonly expiry: PolicyExpiry;
 }
 
 interface Combined<P extends CompiledPolicy> {
@@ -49,7 +49,7 @@ export type End<P extends CompiledPolicy = CompiledPolicy> =
   /** `by`: the policy that acts: the last one to expire of the policies in `mode`. */
   | ({ readonly kind: 'expired'; readonly since: Instant; readonly by: P } & Combined<P>);
 
-type Deadline = Exclude<Verdict, { kind: 'notApplicable' | 'error' | 'leftAlone' }>;
+type Deadline = Exclude<PolicyExpiry, { kind: 'notApplicable' | 'error' | 'leftAlone' }>;
 
 const MODES: readonly PolicyMode[] = ['Enforce', 'DryRun', 'Paused'];
 
@@ -77,15 +77,15 @@ function combineConsidered<P extends CompiledPolicy>(
 ): End<P> | undefined {
   let latest: Deadline | undefined;
   let ends = Number.NEGATIVE_INFINITY;
-  for (const { verdict } of byWeight(effective(considered))) {
-    if (verdict.kind === 'leftAlone') continue;
-    if (verdict.kind === 'error') return { kind: 'kept', because: 'error', note: verdict.note, ...combined };
-    if (verdict.kind === 'notApplicable') {
-      const note = verdict.note === undefined ? {} : { note: verdict.note };
-      return { kind: 'kept', because: verdict.because as Kept, ...note, ...combined };
+  for (const { expiry } of byWeight(effective(considered))) {
+    if (expiry.kind === 'leftAlone') continue;
+    if (expiry.kind === 'error') return { kind: 'kept', because: 'error', note: expiry.note, ...combined };
+    if (expiry.kind === 'notApplicable') {
+      const note = expiry.note === undefined ? {} : { note: expiry.note };
+      return { kind: 'kept', because: expiry.because as Kept, ...note, ...combined };
     }
-    ends = Math.max(ends, endOfBasis(verdict.because));
-    if (latest === undefined || endOf(verdict) > endOf(latest)) latest = verdict;
+    ends = Math.max(ends, endOfBasis(expiry.because));
+    if (latest === undefined || endOf(expiry) > endOf(latest)) latest = expiry;
   }
   if (latest === undefined) return undefined;
   if (latest.kind === 'expired')
@@ -104,48 +104,48 @@ function combineConsidered<P extends CompiledPolicy>(
 function effective<P extends CompiledPolicy>(
   considered: readonly PolicyDecision<P>[],
 ): readonly PolicyDecision<P>[] {
-  const isByAge = ({ policy, verdict }: PolicyDecision<P>) =>
-    policy.finish.kind === 'created' && isDeadline(verdict);
+  const isByAge = ({ policy, expiry }: PolicyDecision<P>) =>
+    policy.finish.kind === 'created' && isDeadline(expiry);
   const ignored: readonly NotApplicable[] = considered.some(isByAge) ? ['no TTL', 'unfinished'] : ['no TTL'];
   return considered.filter(
-    ({ verdict }) => verdict.kind !== 'notApplicable' || !ignored.includes(verdict.because),
+    ({ expiry }) => expiry.kind !== 'notApplicable' || !ignored.includes(expiry.because),
   );
 }
 
-const isDeadline = (verdict: Verdict): verdict is Deadline =>
-  verdict.kind === 'waiting' || verdict.kind === 'held' || verdict.kind === 'expired';
+const isDeadline = (expiry: PolicyExpiry): expiry is Deadline =>
+  expiry.kind === 'waiting' || expiry.kind === 'held' || expiry.kind === 'expired';
 
 /** The reason that lasts longest comes first: opted out, being deleted, errors, the rest. */
 const WEIGHTS: readonly string[] = ['opted out', 'being deleted', 'invalid TTL', 'error'];
 
 function byWeight<P extends CompiledPolicy>(decisions: readonly PolicyDecision<P>[]): PolicyDecision<P>[] {
-  const weight = ({ verdict }: PolicyDecision<P>): number => {
-    if (verdict.kind !== 'error' && verdict.kind !== 'notApplicable') return WEIGHTS.length + 1;
-    const found = WEIGHTS.indexOf(verdict.kind === 'error' ? 'error' : verdict.because);
+  const weight = ({ expiry }: PolicyDecision<P>): number => {
+    if (expiry.kind !== 'error' && expiry.kind !== 'notApplicable') return WEIGHTS.length + 1;
+    const found = WEIGHTS.indexOf(expiry.kind === 'error' ? 'error' : expiry.because);
     return found === -1 ? WEIGHTS.length : found;
   };
   return [...decisions].sort((a, b) => weight(a) - weight(b));
 }
 
 /** When the policy alone would delete the object. A held deadline is not trusted, so it is later than any other. */
-function endOf(verdict: Deadline): number {
-  switch (verdict.kind) {
+function endOf(expiry: Deadline): number {
+  switch (expiry.kind) {
     case 'expired':
-      return verdict.since;
+      return expiry.since;
     case 'waiting':
-      return verdict.until;
+      return expiry.until;
     case 'held':
       return Number.MAX_VALUE;
     default:
-      return assertNever(verdict);
+      return assertNever(expiry);
   }
 }
 
 /** Only a policy of the deciding mode acts: a DryRun policy never makes another policy delete. */
 function actingOf<P extends CompiledPolicy>(considered: readonly PolicyDecision<P>[], mode: PolicyMode): P {
-  const sinceOf = ({ verdict }: PolicyDecision<P>) => (verdict.kind === 'expired' ? verdict.since : 0);
+  const sinceOf = ({ expiry }: PolicyDecision<P>) => (expiry.kind === 'expired' ? expiry.since : 0);
   const [first] = considered
-    .filter(({ policy, verdict }) => policy.mode === mode && verdict.kind === 'expired')
+    .filter(({ policy, expiry }) => policy.mode === mode && expiry.kind === 'expired')
     .sort((a, b) => sinceOf(b) - sinceOf(a));
   return first!.policy;
 }

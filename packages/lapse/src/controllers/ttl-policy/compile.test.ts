@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ClusterTTLPolicyKind, type ClusterTTLPolicySpec, TTLPolicyKind } from '#api/ttlPolicy';
 import { type AnyPolicy, compilePolicy } from './compile.ts';
-import { computeEnd, computeVerdict } from './compute.ts';
+import { decide, decideForPolicy } from './decide.ts';
 import { at, clusterPolicy, compiled, policy, run, time } from './policy.testkit.ts';
-import { buildProjection, targetFacts } from './projection.ts';
+import { buildProjection, targetFacts } from './sources.ts';
 
 type Spec = Partial<Record<keyof ClusterTTLPolicySpec, unknown>>;
 const errorsOf = (given: AnyPolicy): string[] => {
@@ -126,7 +126,7 @@ describe('a valid policy', () => {
     (key) => {
       const annotations = key === undefined ? {} : { [key]: 'never' };
       expect(
-        computeVerdict(compiled(), run(0, { metadata: { annotations } }), {
+        decideForPolicy(compiled(), run(0, { metadata: { annotations } }), {
           now: at(60),
           tolerance: seconds(1),
         }).kind,
@@ -219,7 +219,7 @@ describe('the projection of a target', () => {
       fc.property(someSpec, someObject, (spec, object) => {
         const p = compiled(spec);
         const kept = buildProjection(p, { name: 'p' }).project(object);
-        expect(computeVerdict(p, kept, moment)).toEqual(computeVerdict(p, object, moment));
+        expect(decideForPolicy(p, kept, moment)).toEqual(decideForPolicy(p, object, moment));
       }),
       { numRuns: 500 },
     );
@@ -233,8 +233,8 @@ describe('the projection of a target', () => {
         // The same facts, with all other fields of the other object.
         const same = { ...a, metadata: { ...a.metadata, resourceVersion: b.metadata.resourceVersion! } };
         expect(targetFacts(same)).toEqual(targetFacts(a));
-        expect(computeEnd([{ policy: p, object: same }], moment)).toEqual(
-          computeEnd([{ policy: p, object: a }], moment),
+        expect(decide([{ policy: p, object: same }], moment)).toEqual(
+          decide([{ policy: p, object: a }], moment),
         );
       }),
       { numRuns: 200 },
@@ -254,7 +254,7 @@ describe('the projection of a target', () => {
           return typeof inner === 'object' && inner !== null ? recording(inner as object, at) : inner;
         },
       });
-    computeVerdict(p, recording(object, ''), moment);
+    decideForPolicy(p, recording(object, ''), moment);
     const kept = buildProjection(p, { name: 'p' }).project(object) as unknown as JsonObject;
     const valueAt = (path: string) => path.split('.').reduce<unknown>((o, k) => (o as JsonObject)?.[k], kept);
     expect(reads.size).toBeGreaterThan(0);
@@ -288,7 +288,7 @@ describe('the projection of a target', () => {
     const object = JSON.parse(`{"metadata":{"name":"x"},"__proto__":{"constructor":"${time(0)}","b":1}}`);
     const kept = buildProjection(p, { name: 'p' }).project(object);
     expect(Object.hasOwn(kept, '__proto__')).toBe(true);
-    expect(computeVerdict(p, kept, moment)).toMatchObject({ kind: 'waiting' });
+    expect(decideForPolicy(p, kept, moment)).toMatchObject({ kind: 'waiting' });
     expect(({} as JsonObject)['constructor']).toBe(Object);
   });
 });

@@ -14,21 +14,16 @@ import {
   TIME,
 } from '@lapse/cel/cel';
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
-import type { ObjectKey } from '@lapse/kube/api/kind';
+import { buildSelection } from '@lapse/kube/api/labelSelectorQuery';
 import { parseApiVersion } from '@lapse/kube/api/object';
-import { type LabelSelector, matchesLabels, parseLabelSelector } from '@lapse/kube/api/selectors';
+import type { LabelSelector } from '@lapse/kube/api/selectors';
 import type { Propagation } from '@lapse/kube/client/delete';
-import {
-  type ClusterTTLPolicy,
-  type ClusterTTLPolicySpec,
-  POLICY_DEFAULTS,
-  type PolicyMode,
-  type TTLPolicy,
-} from '#api/ttlPolicy';
+import type { ClusterTTLPolicy, ClusterTTLPolicySpec, PolicyMode, TTLPolicy } from '#api/ttlPolicy';
 import type { Account } from '#authors/accessReview';
+import { STATUS_READS } from '#expiry/statusFinish';
 import { readLength } from '#expiry/ttlAnnotation';
 import { mayBelongToJob, type OwnTtl, ownTtlOf } from './ownTtl.ts';
-import { buildSelection } from './selector.ts';
+import { compileScope } from './scope.ts';
 
 export type AnyPolicy = TTLPolicy | ClusterTTLPolicy;
 
@@ -83,14 +78,6 @@ export type Compiled =
 
 const ENVIRONMENT = conditionEnvironment({ object: DYN });
 
-/** The fields that finish.ts reads without an expression. */
-const USUAL_READS: readonly ReadPath[] = [
-  ['status', 'completionTime'],
-  ['status', 'completionTimestamp'],
-  ['status', 'finishedAt'],
-  ['status', 'conditions'],
-];
-
 class Problems {
   readonly errors: FieldError[] = [];
 
@@ -115,80 +102,41 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
     problems.add(invalid('spec.mode', spec.mode, 'must be DryRun, Enforce or Paused'));
   if (problems.errors.length > 0 || target === undefined || finish === undefined || ttl === undefined)
     return { kind: 'invalid', errors: problems.errors };
-  const { namespace, name } = policy.metadata;
-  const ownTtl = spec.respectOwnTTL === false ? undefined : ownTtlOf(target);
-  const includeOwned = spec.includeOwned === true;
-  const isLocal = policy.kind === 'TTLPolicy';
-  // For Namespaces both selectors apply to the labels of the object itself, in the version that is deleted.
-  const both = isNamespace(target) ? [selection.text, namespaces.text] : [selection.text];
-  const labelSelector = both.filter((text) => text !== '').join(',');
   return {
     kind: 'compiled',
     policy: {
-      name: `${policy.kind} ${isLocal ? `${namespace}/${name}` : name}`,
-      target,
-      ...(isLocal ? { namespace: namespace ?? '' } : {}),
-      labelSelector,
-      labels: parseLabelSelector(labelSelector),
-      ...(namespaces.text === '' || isNamespace(target)
-        ? {}
-        : { namespaceLabels: parseLabelSelector(namespaces.text) }),
-      excluded: isLocal ? [] : (spec.excludedNamespaces ?? POLICY_DEFAULTS.excludedNamespaces),
+      ...compileScope(policy, target, selection.text, namespaces.text),
       finish,
       ...(succeeded === undefined ? {} : { succeeded }),
       ttl,
       allowOverrides: spec.allowOverrides === true,
-      ...(ownTtl === undefined ? {} : { ownTtl }),
-      includeOwned,
       mode: spec.mode,
       propagation: spec.propagationPolicy ?? 'Background',
       ...(spec.maxDeletionsPerMinute === undefined ? {} : { perMinute: spec.maxDeletionsPerMinute }),
       ...(account === undefined ? {} : { account }),
-      reads: readsOf(finish, ttl.kind === 'byOutcome' ? succeeded : undefined, [
-        ...(ownTtl?.reads ?? []),
-        ...(mayBelongToJob(target) && !includeOwned ? [['metadata', 'ownerReferences']] : []),
-      ]),
+      ...compileOwnership(spec, target, readsOf(finish, ttl.kind === 'byOutcome' ? succeeded : undefined)),
     },
   };
 }
 
+/** How the policy treats objects with a TTL of their own and Pods of Jobs, and all fields that decisions read. */
+function compileOwnership(
+  spec: ClusterTTLPolicySpec,
+  target: CompiledPolicy['target'],
+  reads: readonly ReadPath[] | undefined,
+): Pick<CompiledPolicy, 'ownTtl' | 'includeOwned' | 'reads'> {
+  const ownTtl = spec.respectOwnTTL === false ? undefined : ownTtlOf(target);
+  const includeOwned = spec.includeOwned === true;
+  const owners: readonly ReadPath[] =
+    mayBelongToJob(target) && !includeOwned ? [['metadata', 'ownerReferences']] : [];
+  return {
+    ...(ownTtl === undefined ? {} : { ownTtl }),
+    includeOwned,
+    reads: reads && [...reads, ...(ownTtl?.reads ?? []), ...owners],
+  };
+}
+
 const MODES = new Set<string>(['DryRun', 'Enforce', 'Paused']);
-
-const isNamespace = ({ group, kind }: CompiledPolicy['target']): boolean =>
-  group === '' && kind === 'Namespace';
-
-/**
- * Whether the policy includes the namespace of an object; a Namespace counts as being in itself. `labels` is only called
- * if the policy selects by labels of namespaces.
- */
-export function isInScope(
-  policy: CompiledPolicy,
-  key: ObjectKey,
-  labels: (namespace: string) => Readonly<Record<string, string>> | undefined,
-): boolean {
-  const namespace = isNamespace(policy.target) ? key.name : key.namespace;
-  if (namespace === undefined || namespace === '') return policy.namespace === undefined;
-  if (policy.namespace !== undefined) return policy.namespace === namespace;
-  if (policy.excluded.some((glob) => matchesGlob(glob, namespace))) return false;
-  if (policy.namespaceLabels === undefined) return true;
-  const found = labels(namespace);
-  return found !== undefined && matchesLabels(policy.namespaceLabels, found);
-}
-
-/** Whether a name matches a pattern such as `kube-*`. Linear time for any pattern. */
-export function matchesGlob(glob: string, name: string): boolean {
-  const [first = '', ...rest] = glob.split('*');
-  if (rest.length === 0) return name === first;
-  const last = rest.pop()!;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
-}
 
 function compileTarget(
   { target }: ClusterTTLPolicySpec,
@@ -282,17 +230,9 @@ function compileAccount(
   return name === undefined || namespace === undefined ? undefined : { namespace, name };
 }
 
-function readsOf(
-  finish: FinishRule,
-  succeeded: Program | undefined,
-  more: readonly ReadPath[],
-): readonly ReadPath[] | undefined {
-  const byFinish =
-    finish.kind === 'expression'
-      ? readPaths(finish.program, 'object')
-      : finish.kind === 'usual'
-        ? USUAL_READS
-        : [];
+function readsOf(finish: FinishRule, succeeded: Program | undefined): readonly ReadPath[] | undefined {
+  const usual = finish.kind === 'usual' ? STATUS_READS : [];
+  const byFinish = finish.kind === 'expression' ? readPaths(finish.program, 'object') : usual;
   const byOutcome = succeeded === undefined ? [] : readPaths(succeeded, 'object');
-  return byFinish === undefined || byOutcome === undefined ? undefined : [...byFinish, ...byOutcome, ...more];
+  return byFinish && byOutcome && [...byFinish, ...byOutcome];
 }

@@ -13,15 +13,14 @@ import { afterDeadline } from '#deletion/deletionCounter';
 import { Expirer } from '#deletion/expirer';
 import type { Services } from '../family.ts';
 import type { AnyPolicy } from './compile.ts';
-import { describeDecisions } from './compute.ts';
+import { describeDecisions } from './decide.ts';
+import { readLive } from './gather.ts';
 import { objectName, parseWaking, targetKey } from './keys.ts';
-import { readLive } from './live.ts';
 import { policyMetrics } from './metrics.ts';
 import { metricKind, Policies, targetId, targetIdOf } from './policies.ts';
-import { isPolicyProjection, targetFacts } from './projection.ts';
+import { type ExpiredTarget, TargetReconciler } from './reconcile.ts';
 import { reconcilePolicy } from './reconcilePolicy.ts';
-import { type ExpiredTarget, TargetPasses } from './reconcileTarget.ts';
-import { DEFINITIONS, isPolicyKind, NAMESPACES } from './sources.ts';
+import { DEFINITIONS, isPolicyKind, isPolicyProjection, NAMESPACES, targetFacts } from './sources.ts';
 
 export interface TtlPolicyOptions {
   readonly services: Services;
@@ -65,7 +64,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
     ...services.deletion?.(NAME),
   });
   const tolerance = guard.maxSkew;
-  const targets = new TargetPasses({ policies, expirer, metrics, clusterWide, tolerance });
+  const targets = new TargetReconciler({ policies, expirer, metrics, clusterWide, tolerance });
 
   const controllerOf = (of: Kind<AnyPolicy>, others: readonly Kind<AnyPolicy>[]) =>
     defineController<AnyPolicy>({
@@ -125,7 +124,7 @@ export function policyFacts({ metadata }: AnyPolicy): unknown {
 
 /** A change of a policy, of its author or of its Ready status triggers reconciles of the targets of other policies. */
 function dynamicFacts(object: KubeObject): unknown {
-  // Policies are never targets: see refused.ts.
+  // Policies are never targets: see rights.ts.
   if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
   const { status } = object as AnyPolicy;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -11,9 +11,10 @@ import {
 } from '#authors/authorConfiguration';
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
 import type { Family } from '../family.ts';
+import { booleanSetting, concurrencySetting } from '../settings.ts';
 import { policyAuthor, policyRules } from './admission.ts';
-import { policyChecks } from './check.ts';
 import { ttlPolicyControllers } from './controller.ts';
+import { policyChecks } from './doctorChecks.ts';
 import { forecastPolicies } from './forecast.ts';
 
 const SECTION = 'ttlPolicy';
@@ -29,18 +30,13 @@ const SCHEMA: JsonObject = {
   type: 'object',
   default: {},
   properties: {
-    concurrency: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      default: 32,
-      description: 'Maximum number of concurrent reconciles, and thus of concurrent deletions.',
-    },
-    deletionEvents: {
-      type: 'boolean',
-      default: true,
-      description: 'An Event Deleted for every object, with the policies, finish time, TTL and lag.',
-    },
+    concurrency: concurrencySetting(
+      'Maximum number of concurrent reconciles, and thus of concurrent deletions.',
+    ),
+    deletionEvents: booleanSetting(
+      true,
+      'An Event Deleted for every object, with the policies, finish time, TTL and lag.',
+    ),
     impersonation: IMPERSONATION_SCHEMA,
     authorKeySecret: authorKeySecretSchema(
       'The Secret with the key that signs who wrote a policy; made when it is not there.',

@@ -1,37 +1,22 @@
 // Computes when an object finished and whether it succeeded, by the expressions of a policy or by common status fields.
-// An error is a separate result and never leads to a deletion.
 
-import { type Instant, instant } from '@lapse/base/instant';
-import {
-  type Evaluation,
-  messageWithoutData,
-  Optional,
-  type Program,
-  parseTimestamp,
-  Timestamp,
-  type Value,
-} from '@lapse/cel/cel';
-import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import { type Evaluation, messageWithoutData, Optional, type Program, type Value } from '@lapse/cel/cel';
+import type { KubeObject } from '@lapse/kube/api/object';
 import type { Finish } from '#expiry/expiry';
+import { computeStatusFinish, finishAt, type Unjudged, unjudged } from '#expiry/statusFinish';
 import type { CompiledPolicy } from './compile.ts';
 
 /** Corresponds to at most ten milliseconds; an expression over a dozen conditions costs about a hundred. */
 const COST_LIMIT = 200_000;
 
-export interface Unjudged {
-  readonly kind: 'error';
-  readonly note: string;
-}
-
 export function computeFinish(policy: CompiledPolicy, object: KubeObject): Finish | Unjudged {
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'beingDeleted' };
   const { finish } = policy;
-  if (finish.kind === 'created') return fromTime(object.metadata.creationTimestamp, 'created');
-  if (finish.kind === 'usual') return usualFinish(object);
+  if (finish.kind === 'created') return finishAt(object.metadata.creationTimestamp, 'created');
+  if (finish.kind === 'usual') return computeStatusFinish(object);
   const found = evaluate(finish.program, object);
   if (found.kind === 'error') return found.isAbsence ? { kind: 'unfinished' } : unjudged(found.note);
-  return fromTime(found.value, 'spec.finishedAt');
+  return finishAt(found.value, 'spec.finishedAt');
 }
 
 /** Whether the object succeeded. Call it only for finished objects. */
@@ -40,8 +25,6 @@ export function computeOutcome(program: Program, object: KubeObject): boolean | 
   if (found.kind === 'error') return unjudged(`spec.succeeded: ${found.note}`);
   return typeof found.value === 'boolean' ? found.value : unjudged('spec.succeeded: it gave no bool');
 }
-
-const unjudged = (note: string): Unjudged => ({ kind: 'error', note });
 
 interface Failed extends Unjudged {
   readonly isAbsence: boolean;
@@ -63,74 +46,3 @@ function evaluate(program: Program, object: KubeObject): { kind: 'value'; value:
 
 /** A missing field usually means that the object has not finished. */
 const isAbsence = (note: string): boolean => note.startsWith('no such key: ');
-
-/** The zero times of Go and Unix. Some controllers write them for a missing time. */
-const ZERO_SECONDS = [-62_135_596_800, 0];
-
-function fromTime(value: unknown, rule: string): Finish | Unjudged {
-  if (value === null || value === undefined || value === '') return { kind: 'unfinished' };
-  const time = typeof value === 'string' ? parseTimestamp(value) : value;
-  if (!(time instanceof Timestamp)) return unjudged(`${rule}: ${describeType(value)} is not a time`);
-  if (ZERO_SECONDS.includes(time.epochSeconds) && time.subNanos === 0) return { kind: 'unfinished' };
-  return { kind: 'finished', at: instantOf(time), rule };
-}
-
-/** Type and length, never the value: it may be the value of a Secret. */
-const describeType = (value: unknown): string =>
-  typeof value === 'string' ? `a text of ${value.length} characters` : `a value of type ${typeof value}`;
-
-/** Rounds up to a millisecond: a deadline may be late by a fraction, but never early. */
-const instantOf = ({ epochSeconds, subNanos }: Timestamp): Instant =>
-  instant(epochSeconds * 1000 + Math.ceil(subNanos / 1_000_000));
-
-/** Parses an RFC 3339 time as strictly as the API server. */
-export function parseInstant(text: string): Instant | undefined {
-  const time = parseTimestamp(text);
-  return time === undefined ? undefined : instantOf(time);
-}
-
-const TIME_FIELDS = ['completionTime', 'completionTimestamp', 'finishedAt'];
-
-function usualFinish(object: KubeObject): Finish | Unjudged {
-  const status = getOwn(asJson(object), 'status');
-  if (!isObject(status)) return { kind: 'unfinished' };
-  for (const field of TIME_FIELDS) {
-    const found = fromTime(getOwn(status, field), `status.${field}`);
-    if (found.kind !== 'unfinished') return found;
-  }
-  const conditions = getOwn(status, 'conditions');
-  return Array.isArray(conditions) ? conditionFinish(conditions) : { kind: 'unfinished' };
-}
-
-function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
-  const terminal = conditions.find(isTerminal);
-  if (!isObject(terminal)) return conditions.some(isUnclear) ? UNCLEAR : { kind: 'unfinished' };
-  const rule = `condition ${terminal['type']}`;
-  const found = fromTime(terminal['lastTransitionTime'], rule);
-  return found.kind === 'unfinished'
-    ? { kind: 'timeUnknown', note: `the ${rule} has no lastTransitionTime` }
-    : found;
-}
-
-/** Kinds use Succeeded=False differently. An object with a completion time is handled before. */
-const UNCLEAR: Unjudged = {
-  kind: 'error',
-  note: 'condition Succeeded is False without a completion time and may mean progress; set spec.finishedAt',
-};
-
-/** Reasons of Succeeded=False during progress, also as the end of a longer reason: `PodsPending`. */
-const PROGRESS =
-  /(^|[a-z])(Pending|Running|Processing|Progressing|InProgress|Waiting|Queued|Retrying|Reconciling|Creating|Initializing|Restarting|Scheduling)$|^(Active|Accepted|Created|NotReady|Scheduled|Started|Starting|Submitted|Suspended|Unknown)$/;
-
-const isProgress = ({ reason }: JsonObject): boolean => typeof reason === 'string' && PROGRESS.test(reason);
-
-function isUnclear(condition: Json): boolean {
-  if (!isObject(condition)) return false;
-  return condition['type'] === 'Succeeded' && condition['status'] === 'False' && !isProgress(condition);
-}
-
-const TERMINAL: readonly unknown[] = ['Succeeded', 'Complete', 'Failed'];
-
-function isTerminal(condition: Json): boolean {
-  return isObject(condition) && TERMINAL.includes(condition['type']) && condition['status'] === 'True';
-}

@@ -14,11 +14,11 @@ import {
   Unreadable,
 } from '../forecaster.ts';
 import type { End } from './combine.ts';
-import { isInScope } from './compile.ts';
-import { computeEnd, computeObstacle, describeDecisions, type Seen } from './compute.ts';
+import { computeObstacle, decide, describeDecisions, type Seen } from './decide.ts';
 import { type Assessed, assessPolicies, type ReadyPolicy } from './forecastPolicies.ts';
 import { resourceId } from './keys.ts';
 import { targetId, targetIdOf } from './policies.ts';
+import { isInScope } from './scope.ts';
 import { NAMESPACES } from './sources.ts';
 
 type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -103,7 +103,7 @@ interface Context {
 
 function statementAbout(object: ObjectName, seen: readonly SeenByReady[], context: Context): Statement {
   const { now, tolerance } = context.forecastContext;
-  const end = computeEnd(seen, { now, tolerance });
+  const end = decide(seen, { now, tolerance });
   const policies = seen.map(({ policy }) => policy.name);
   const about = { object, rule: policies.join(', '), ...(policies.length > 1 ? { policies } : {}) };
   switch (end.kind) {
@@ -121,7 +121,7 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
 
 /** Policies that ignore the object give their reason; the others have no TTL for its outcome. */
 function describeNone(decisions: Extract<End, { kind: 'none' }>['decisions']): string {
-  const ignoring = decisions.filter(({ verdict }) => verdict.kind === 'leftAlone');
+  const ignoring = decisions.filter(({ expiry }) => expiry.kind === 'leftAlone');
   return ignoring.length === 0 ? 'there is no TTL for its outcome' : describeDecisions(ignoring);
 }
 
@@ -196,7 +196,7 @@ function forecast(
   let ahead = end;
   // A finish that is too far in the future is evaluated again when it is trusted.
   for (let i = 0; i < seen.length + 2 && ahead.kind === 'waiting'; i++)
-    ahead = computeEnd(seen, { now: ahead.until, tolerance });
+    ahead = decide(seen, { now: ahead.until, tolerance });
   return ahead;
 }
 

@@ -8,11 +8,10 @@ import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
 import { type ForecastContext, isServed } from '../forecaster.ts';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
-import type { Standing } from './compute.ts';
+import type { Standing } from './decide.ts';
 import { objectName } from './keys.ts';
-import { sourceOf } from './policies.ts';
-import { computeRefusedKind } from './refused.ts';
-import { authorRefusal, computeNeeds, type Refusal } from './rights.ts';
+import { authorRefusal, computeNeeds, computeRefusedKind, type Refusal } from './rights.ts';
+import { sourceOf } from './sources.ts';
 
 export interface ReadyPolicy extends CompiledPolicy {
   readonly kind: Kind;

@@ -2,9 +2,9 @@ import { type Instant, seconds } from '@lapse/base/instant';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTTLPolicySpec } from '#api/ttlPolicy';
-import { computeEnd, computeVerdict } from './compute.ts';
+import { decide, decideForPolicy } from './decide.ts';
 import { at, compiled, time } from './policy.testkit.ts';
-import { buildProjection } from './projection.ts';
+import { buildProjection } from './sources.ts';
 
 type Spec = Partial<ClusterTTLPolicySpec>;
 
@@ -58,9 +58,9 @@ const kept = (because: string, note: RegExp) => ({
 function expectVerdict(spec: Spec, object: KubeObject, now: Instant, expected: object): void {
   const policy = compiled(spec);
   const moment = { now, tolerance: seconds(30) };
-  expect(computeVerdict(policy, object, moment)).toMatchObject(expected);
+  expect(decideForPolicy(policy, object, moment)).toMatchObject(expected);
   const projected = buildProjection(policy, { name: 'p' }).project(object);
-  expect(computeVerdict(policy, projected, moment)).toMatchObject(expected);
+  expect(decideForPolicy(policy, projected, moment)).toMatchObject(expected);
 }
 
 describe('a policy on Jobs with a TTL of one minute', () => {
@@ -177,10 +177,10 @@ describe('a policy on Pods by age', () => {
       policy: compiled(spec, { name: `p${i}` }),
       object: pod(ofJob),
     }));
-    expect(computeEnd(seen, { now: at(99), tolerance: seconds(30) })).toMatchObject({
+    expect(decide(seen, { now: at(99), tolerance: seconds(30) })).toMatchObject({
       kind: 'expired',
       by: { name: 'TTLPolicy ci/p1' },
     });
-    expect(computeEnd(seen.slice(0, 1), { now: at(99), tolerance: seconds(30) }).kind).toBe('none');
+    expect(decide(seen.slice(0, 1), { now: at(99), tolerance: seconds(30) }).kind).toBe('none');
   });
 });

@@ -8,7 +8,7 @@ import { computeExpiry, type Expiry, endOfBasis } from '#expiry/expiry';
 import type { Finishable } from '#expiry/finishable';
 import { JOB_TTL_FIELD, jobs } from '#expiry/job';
 import { jobOf, POD_TTL_ANNOTATION, pods } from '#expiry/pod';
-import type { LeftAlone, Verdict } from './combine.ts';
+import type { LeftAlone, PolicyExpiry } from './combine.ts';
 import type { CompiledPolicy, Moment } from './compile.ts';
 
 export interface OwnTtl {
@@ -73,13 +73,13 @@ export function computeLeftAlone(policy: CompiledPolicy, object: KubeObject): Le
 }
 
 /** The later of both deadlines. While the object's own deadline is unknown, the policy does not delete it. */
-export function respectOwnTtl(verdict: Verdict, own: Expiry | undefined, rule: string): Verdict {
-  if (own === undefined || verdict.kind === 'error' || verdict.kind === 'leftAlone') return verdict;
-  if (verdict.kind === 'notApplicable') return verdict;
+export function respectOwnTtl(expiry: PolicyExpiry, own: Expiry | undefined, rule: string): PolicyExpiry {
+  if (own === undefined || expiry.kind === 'error' || expiry.kind === 'leftAlone') return expiry;
+  if (expiry.kind === 'notApplicable') return expiry;
   if (own.kind === 'notApplicable') {
     const why = own.note === undefined ? '' : `${own.note}; `;
     return { ...own, note: `${why}${rule} is not over; set spec.respectOwnTTL: false to ignore it` };
   }
-  const isLater = endOfBasis(own.because) > endOfBasis(verdict.because);
-  return own.kind === 'held' || (verdict.kind !== 'held' && isLater) ? own : verdict;
+  const isLater = endOfBasis(own.because) > endOfBasis(expiry.because);
+  return own.kind === 'held' || (expiry.kind !== 'held' && isLater) ? own : expiry;
 }

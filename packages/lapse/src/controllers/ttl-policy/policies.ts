@@ -14,9 +14,9 @@ import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
 import { type Budget, createBudget } from '#deletion/budget';
 import type { Activation } from './activation.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
-import type { Standing } from './compute.ts';
+import type { Standing } from './decide.ts';
 import { objectName, resourceId } from './keys.ts';
-import { buildProjection } from './projection.ts';
+import { sourceOf } from './sources.ts';
 import type { Written } from './status.ts';
 import { TargetRecords } from './targetRecords.ts';
 
@@ -228,16 +228,6 @@ export function targetId({ spec }: KubeObject): string {
   return `${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`;
 }
 export const targetIdOf = ({ group, kind }: Kind): string => `${group}/${kind}`;
-
-/** The source of the targets of a policy. */
-export function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): Source {
-  return {
-    kind: policy.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
-    projection: buildProjection(policy, key),
-    ...(policy.namespace === undefined ? {} : { namespace: policy.namespace }),
-    ...(policy.labelSelector === '' ? {} : { labelSelector: policy.labelSelector }),
-  };
-}
 
 /** `tekton.dev/v1 PipelineRun`, for metrics. Never only the kind, which other TTL controllers use. */
 export const metricKind = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind}`;

@@ -16,7 +16,7 @@ import { DEFINITIONS, NAMESPACES, policySources } from './sources.ts';
 import { computeStatus, computeStep, type Report } from './status.ts';
 import type { Counts } from './targetRecords.ts';
 
-export interface PolicyPassOptions extends ActivationOptions {
+export interface PolicyOptions extends ActivationOptions {
   readonly policies: Policies;
   /** Set: only this namespace is watched. */
   readonly namespace?: string;
@@ -34,7 +34,7 @@ const OVERDUE = seconds(30);
 export async function reconcilePolicy(
   ctx: ReconcileContext,
   { of, key }: Extract<Waking, { kind: 'policy' }>,
-  options: PolicyPassOptions,
+  options: PolicyOptions,
 ): Promise<Outcome> {
   const { policies } = options;
   const isEverywhere = options.namespace === undefined;
@@ -73,7 +73,7 @@ async function review(
   policy: AnyPolicy,
   compiled: CompiledPolicy,
   entry: Entry,
-  options: PolicyPassOptions,
+  options: PolicyOptions,
 ): Promise<void> {
   const { activation, active } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;

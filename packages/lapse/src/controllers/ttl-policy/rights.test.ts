@@ -10,9 +10,8 @@ import { FAMILIES } from '../registry.ts';
 import { policyAuthor } from './admission.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { clusterPolicy, compiled, policy } from './policy.testkit.ts';
-import { computeRefusedKind } from './refused.ts';
 import { type Law, lawfulCluster, request, review, underLaw } from './rights.testkit.ts';
-import { computeNeeds, signedOf } from './rights.ts';
+import { computeNeeds, computeRefusedKind, signedOf } from './rights.ts';
 
 const compiledCluster = (spec: object): CompiledPolicy => {
   const result = compilePolicy(clusterPolicy(spec));

@@ -2,6 +2,7 @@
 // collected again.
 
 import { type Instant, instant, isDue } from '@lapse/base/instant';
+import { KeyMap } from '@lapse/kube/api/keyMap';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { objectName } from './keys.ts';
 
@@ -22,11 +23,9 @@ export const KEPT = Number.POSITIVE_INFINITY;
 export const OUT_OF_SCOPE = Number.NaN;
 
 export class TargetRecords {
-  /** By namespace and name. Shares the strings of the cached objects to save memory. */
-  readonly #ends = new Map<string, Map<string, number>>();
+  readonly #ends = new KeyMap<number>();
   readonly #errors = new Map<string, string>();
   readonly #tally: { deleted: number };
-  #size = 0;
 
   /** `before`: the number of earlier deletions, or the records to continue. Their deletions in flight count here, too. */
   constructor(before: number | TargetRecords = 0) {
@@ -35,31 +34,21 @@ export class TargetRecords {
 
   /** The number of evaluated targets that exist. */
   get size(): number {
-    return this.#size;
+    return this.#ends.size;
   }
   /** The number of objects that this policy has deleted in total. */
   get deleted(): number {
     return this.#tally.deleted;
   }
 
-  record({ namespace = '', name }: ObjectKey, end: Instant | number, error?: string): void {
-    let names = this.#ends.get(namespace);
-    if (names === undefined) {
-      names = new Map();
-      this.#ends.set(namespace, names);
-    }
-    if (!names.has(name)) this.#size++;
-    names.set(name, end);
-    if (error !== undefined) this.#errors.set(objectName({ namespace, name }), error);
-    else if (this.#errors.size > 0) this.#errors.delete(objectName({ namespace, name }));
+  record(key: ObjectKey, end: Instant | number, error?: string): void {
+    this.#ends.set(key, end);
+    if (error !== undefined) this.#errors.set(objectName(key), error);
+    else if (this.#errors.size > 0) this.#errors.delete(objectName(key));
   }
 
-  forget({ namespace = '', name }: ObjectKey): void {
-    const names = this.#ends.get(namespace);
-    if (names?.delete(name) !== true) return;
-    this.#size--;
-    if (names.size === 0) this.#ends.delete(namespace);
-    if (this.#errors.size > 0) this.#errors.delete(objectName({ namespace, name }));
+  forget(key: ObjectKey): void {
+    if (this.#ends.delete(key) && this.#errors.size > 0) this.#errors.delete(objectName(key));
   }
 
   countDeleted(): void {
@@ -75,17 +64,16 @@ export class TargetRecords {
     let due = 0;
     let waiting = 0;
     let next = KEPT;
-    for (const names of this.#ends.values())
-      for (const end of names.values()) {
-        if (Number.isNaN(end)) continue;
-        matched++;
-        if (end === KEPT) continue;
-        if (isDue(instant(end), now)) due++;
-        else {
-          waiting++;
-          if (end < next) next = end;
-        }
+    this.#ends.forEach((end) => {
+      if (Number.isNaN(end)) return;
+      matched++;
+      if (end === KEPT) return;
+      if (isDue(instant(end), now)) due++;
+      else {
+        waiting++;
+        next = Math.min(next, end);
       }
+    });
     const [example] = this.#errors;
     return {
       matched,

@@ -1,8 +1,19 @@
 // Converts a LabelSelector to the text of a query. Validates each part, so that every error names its field.
 
-import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
-import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
-import type { LabelSelectorSpec, SelectorRequirement } from '#api/ttlPolicy';
+import { type FieldError, forbidden, invalid, required } from './fieldErrors.ts';
+import { checkLabelValue, checkQualifiedName } from './names.ts';
+
+interface SelectorRequirement {
+  key: string;
+  operator: string;
+  values?: string[];
+}
+
+/** metav1.LabelSelector. */
+export interface LabelSelectorSpec {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: SelectorRequirement[];
+}
 
 /** Longer selectors do not fit into a request line that every server and proxy accepts. */
 const MOST_TEXT = 4096;

@@ -4,7 +4,7 @@ import { computeTerminating } from '#deletion/expirer';
 import { describeExpiry } from '#expiry/expiry';
 import { jobs } from '#expiry/job';
 import { pods } from '#expiry/pod';
-import { computeNotice, computeVerdict, isFinishedWithTtl, type Verdict } from './compute.ts';
+import { computeNotice, decideExpiry, type ExpiryDecision, isFinishedWithTtl } from './decide.ts';
 import { at, ended, expired, moment, not, owner, pod, status, time, waiting } from './expected.testkit.ts';
 import { job } from './ttl.testkit.ts';
 
@@ -21,12 +21,12 @@ describe("upstream's cases (TestTimeLeft), by number", () => {
     ['9. failed 10 s ago, TTL 15', job({ ttl: 15, finishedAt: time(-10), how: 'Failed' }), 0, waiting(5)],
     ['10. a negative TTL, if one is ever seen', job({ ttl: -1, finishedAt: time(0) }), 9, not('invalid TTL')],
   ])('%s', (_name, object, now, expected) => {
-    expect(computeVerdict(jobs, object, moment(now))).toMatchObject(expected);
+    expect(decideExpiry(jobs, object, moment(now))).toMatchObject(expected);
   });
 
   test('14. the TTL is part of the explanation', () => {
-    const verdict = computeVerdict(jobs, job({ ttl: 30, finishedAt: time(0) }), moment(0));
-    expect(verdict.kind === 'exempt' ? '' : describeExpiry(verdict)).toBe(
+    const decision = decideExpiry(jobs, job({ ttl: 30, finishedAt: time(0) }), moment(0));
+    expect(decision.kind === 'exempt' ? '' : describeExpiry(decision)).toBe(
       'finished 2026-01-01T12:00:00Z (condition Complete), TTL 30s (spec.ttlSecondsAfterFinished): ends 2026-01-01T12:00:30Z',
     );
   });
@@ -167,7 +167,7 @@ describe('Jobs', () => {
       expired(5),
     ],
   ])('%s', (_name, object, now, expected) => {
-    expect(computeVerdict(jobs, object, moment(now))).toMatchObject(expected);
+    expect(decideExpiry(jobs, object, moment(now))).toMatchObject(expected);
   });
 });
 
@@ -190,7 +190,7 @@ describe('a Pod that is exempt because a Job controls it', () => {
       not('no TTL'),
     ],
   ])('%s', (_name, object, expected) => {
-    expect(computeVerdict(pods, object, moment(99))).toMatchObject(expected);
+    expect(decideExpiry(pods, object, moment(99))).toMatchObject(expected);
   });
 });
 
@@ -204,7 +204,7 @@ test.each<[string, Job, boolean]>([
 });
 
 describe('the notice', () => {
-  const notice = (verdict: Verdict) => computeNotice(verdict)?.note;
+  const notice = (decision: ExpiryDecision) => computeNotice(decision)?.note;
   test.each<[string, Job, string | undefined]>([
     ['does not exist for a Job that waits', job({ ttl: 9, finishedAt: time(0) }), undefined],
     ['does not exist for an expired Job', job({ ttl: 0, finishedAt: time(0) }), undefined],
@@ -231,7 +231,7 @@ describe('the notice', () => {
       'spec.ttlSecondsAfterFinished is "-5", not a whole number of seconds from 0 to 2147483647',
     ],
   ])('%s', (_name, object, expected) => {
-    expect(notice(computeVerdict(jobs, object, moment(0)))).toBe(expected);
+    expect(notice(decideExpiry(jobs, object, moment(0)))).toBe(expected);
   });
 });
 

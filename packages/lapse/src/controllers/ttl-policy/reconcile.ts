@@ -1,10 +1,10 @@
 // Reconciles one target: evaluates every policy that selects it and acts on the combined decision.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
+import { BoundedSet } from '@lapse/base/boundedSet';
+import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { matchesLabels } from '@lapse/kube/api/selectors';
 import { ApiError } from '@lapse/kube/api/status';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
@@ -14,17 +14,15 @@ import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
 import type { TtlMetrics } from '../ttlMetrics.ts';
-import { collectSeen, isInNamespaces, isSameForm, type SeenByActive } from './collectSeen.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
-import { computeEnd, computeError, computeNotice, computeObstacle, computeOwnError } from './compute.ts';
+import { computeError, computeNotice, computeObstacle, computeOwnError, decide } from './decide.ts';
+import { gather, gatherLive, readLive, type SeenByActive } from './gather.ts';
 import { objectName, type Waking } from './keys.ts';
-import { readLive } from './live.ts';
 import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
-import { Refusals } from './refusals.ts';
 import { KEPT } from './targetRecords.ts';
 
-export interface TargetPassOptions {
+export interface TargetOptions {
   readonly policies: Policies;
   readonly expirer: Expirer<ExpiredTarget>;
   readonly metrics: Pick<TtlMetrics, 'skipped'>;
@@ -45,12 +43,14 @@ interface Obstacle {
 const LIST_RETRY = millis(500);
 /** The retry interval while a user or operator has to act. */
 const ACTION_RETRY = seconds(30);
+const MOST_PROTECTED = 10_000;
 
-export class TargetPasses {
-  readonly #options: TargetPassOptions;
-  readonly #refusals = new Refusals();
+export class TargetReconciler {
+  readonly #options: TargetOptions;
+  /** Uids whose DELETE was refused although the permissions are in order: a rule about the object refuses it. */
+  readonly #protected = new BoundedSet(MOST_PROTECTED);
 
-  constructor(options: TargetPassOptions) {
+  constructor(options: TargetOptions) {
     this.#options = options;
   }
 
@@ -58,7 +58,7 @@ export class TargetPasses {
     ctx: ReconcileContext,
     { resource, key }: Extract<Waking, { kind: 'target' }>,
   ): Promise<Outcome> {
-    const seen = collectSeen(ctx, this.#options.policies.of(resource), key);
+    const seen = gather(ctx, this.#options.policies.of(resource), key);
     if (seen === undefined) return again('caches differ');
     if (seen.length > 0) return this.#act(ctx, key, seen, this.#end(seen, ctx.now));
     await this.#resolveUnselected(ctx, key);
@@ -66,7 +66,7 @@ export class TargetPasses {
   }
 
   #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
-    return computeEnd(seen, { now, tolerance: this.#options.tolerance });
+    return decide(seen, { now, tolerance: this.#options.tolerance });
   }
 
   #act(
@@ -123,7 +123,7 @@ export class TargetPasses {
       live: KubeObject,
       now: Instant,
     ): Decision<readonly SeenByActive[] | 'changed', ExpiredTarget> => {
-      const seenNow = this.#seenLive(by, key, live);
+      const seenNow = gatherLive(this.#options.policies.of(by.resource), by, key, live);
       if (seenNow === 'changed') return { kind: 'keep', verdict: seenNow };
       const next = this.#end(seenNow, now);
       if (next.kind !== 'expired') return { kind: 'keep', verdict: seenNow };
@@ -146,8 +146,7 @@ export class TargetPasses {
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
-      if (!this.#refusals.isAboutRights(error, uid, by, ctx.now))
-        return this.#failed(ctx, by.kind, object, error);
+      if (!this.#isAboutRights(error, uid, by, ctx.now)) return this.#failed(ctx, by.kind, object, error);
       by.suspect = true;
       ctx.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
       return waitUntil(plus(ctx.now, ACTION_RETRY), 'held: delete refused');
@@ -156,6 +155,17 @@ export class TargetPasses {
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(ctx, key, kept),
     );
+  }
+
+  /**
+   * A DELETE was answered with an error. Whether permissions may have been revoked, so that nothing is deleted before the
+   * next review. Not if they were reviewed recently: then a rule about the object, for example a webhook, refuses it.
+   */
+  #isAboutRights(error: unknown, uid: string, { clearedUntil }: ActivePolicy, now: Instant): boolean {
+    if (!(error instanceof ApiError) || error.code !== 403 || this.#protected.has(uid)) return false;
+    if (clearedUntil === undefined || isDue(clearedUntil, now)) return true;
+    this.#protected.add(uid);
+    return false;
   }
 
   /** Emits the Event on the target; the runtime emits Events only on the kind of the controller. */
@@ -170,17 +180,6 @@ export class TargetPasses {
   #kept(ctx: ReconcileContext, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
     const outcome = this.#act(ctx, key, seen, this.#end(seen, ctx.now));
     return outcome instanceof Promise ? again('changed meanwhile') : outcome;
-  }
-
-  /** The live object for every policy that selects it now; `changed` if the policies read it in different forms. */
-  #seenLive(by: ActivePolicy, key: ObjectKey, live: KubeObject): readonly SeenByActive[] | 'changed' {
-    const seen: SeenByActive[] = [];
-    for (const policy of this.#options.policies.of(by.resource)) {
-      if (!isInNamespaces(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
-      if (!isSameForm(policy.kind, by.kind)) return 'changed';
-      seen.push({ policy, object: live });
-    }
-    return seen;
   }
 
   /** Reports why an object is kept, if a user should know. */

@@ -6,10 +6,11 @@ import { type Millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { computeExpiry, describeExpiry, type Finish, MAX_UNREPORTED_AHEAD, type Ttl } from '#expiry/expiry';
+import { parseInstant, type Unjudged } from '#expiry/statusFinish';
 import { readTtlAnnotation, unreadable } from '#expiry/ttlAnnotation';
-import { combine, type End, type PolicyDecision, type Verdict } from './combine.ts';
+import { combine, type End, type PolicyDecision, type PolicyExpiry } from './combine.ts';
 import type { AnyPolicy, CompiledPolicy, Moment } from './compile.ts';
-import { computeFinish, computeOutcome, parseInstant, type Unjudged } from './finish.ts';
+import { computeFinish, computeOutcome } from './finish.ts';
 import { objectName } from './keys.ts';
 import { computeLeftAlone, respectOwnTtl } from './ownTtl.ts';
 
@@ -22,22 +23,22 @@ export interface Seen<P extends CompiledPolicy = CompiledPolicy> {
   readonly object: KubeObject;
 }
 
-export function computeEnd<P extends CompiledPolicy>(seen: readonly Seen<P>[], moment: Moment): End<P> {
+export function decide<P extends CompiledPolicy>(seen: readonly Seen<P>[], moment: Moment): End<P> {
   return combine(
-    seen.map(({ policy, object }) => ({ policy, verdict: computeVerdict(policy, object, moment) })),
+    seen.map(({ policy, object }) => ({ policy, expiry: decideForPolicy(policy, object, moment) })),
   );
 }
 
-export function computeVerdict(policy: CompiledPolicy, object: KubeObject, moment: Moment): Verdict {
+export function decideForPolicy(policy: CompiledPolicy, object: KubeObject, moment: Moment): PolicyExpiry {
   const leftAlone = computeLeftAlone(policy, object);
   if (leftAlone !== undefined) return leftAlone;
-  const verdict = computeOwnVerdict(policy, object, moment);
+  const expiry = decideAlone(policy, object, moment);
   const { ownTtl } = policy;
-  return ownTtl === undefined ? verdict : respectOwnTtl(verdict, ownTtl.compute(object, moment), ownTtl.rule);
+  return ownTtl === undefined ? expiry : respectOwnTtl(expiry, ownTtl.compute(object, moment), ownTtl.rule);
 }
 
 /** The decision of the policy alone. */
-function computeOwnVerdict(policy: CompiledPolicy, object: KubeObject, moment: Moment): Verdict {
+function decideAlone(policy: CompiledPolicy, object: KubeObject, moment: Moment): PolicyExpiry {
   const finish = computeFinish(policy, object);
   const ttl = computeTtl(policy, object, finish);
   if (ttl.kind === 'error') return ttl;
@@ -128,9 +129,9 @@ export function computeObstacle(
   return undefined;
 }
 
-function describeVerdict(verdict: Verdict): string {
-  if (verdict.kind === 'error') return `cannot be judged: ${verdict.note}`;
-  return verdict.kind === 'leftAlone' ? `left alone: ${verdict.note}` : describeExpiry(verdict);
+function describePolicyExpiry(expiry: PolicyExpiry): string {
+  if (expiry.kind === 'error') return `cannot be judged: ${expiry.note}`;
+  return expiry.kind === 'leftAlone' ? `left alone: ${expiry.note}` : describeExpiry(expiry);
 }
 
 /** Why an object cannot be evaluated, for the status of one of its policies. Names the policy if it is another one. */
@@ -138,8 +139,8 @@ export function computeError(
   decisions: readonly PolicyDecision[],
   policy: CompiledPolicy,
 ): string | undefined {
-  const errors = decisions.flatMap(({ policy: of, verdict }) =>
-    verdict.kind === 'error' ? [{ of, note: verdict.note }] : [],
+  const errors = decisions.flatMap(({ policy: of, expiry }) =>
+    expiry.kind === 'error' ? [{ of, note: expiry.note }] : [],
   );
   const own = errors.find(({ of }) => of === policy);
   if (own !== undefined) return own.note;
@@ -150,13 +151,13 @@ export function computeError(
 /** The error of a policy without effect on the decision: a DryRun policy reports that it cannot evaluate the object. */
 export function computeOwnError({ decisions }: End, policy: CompiledPolicy): string | undefined {
   if (policy.mode === 'Enforce') return undefined;
-  const own = decisions.find(({ policy: of, verdict }) => of === policy && verdict.kind === 'error');
-  return own?.verdict.kind === 'error' ? own.verdict.note : undefined;
+  const own = decisions.find(({ policy: of, expiry }) => of === policy && expiry.kind === 'error');
+  return own?.expiry.kind === 'error' ? own.expiry.note : undefined;
 }
 
 /** The decisions of all policies in one line, for users. */
 export const describeDecisions = (decisions: readonly PolicyDecision[]): string =>
-  decisions.map(({ policy, verdict }) => `${titleOf(policy)}: ${describeVerdict(verdict)}`).join('; ');
+  decisions.map(({ policy, expiry }) => `${titleOf(policy)}: ${describePolicyExpiry(expiry)}`).join('; ');
 
 /** `TTLPolicy ci/runs`, or `TTLPolicy ci/runs (DryRun)`: shows that the policy has no effect. */
 const titleOf = ({ name, mode }: CompiledPolicy): string => (mode === 'Enforce' ? name : `${name} (${mode})`);

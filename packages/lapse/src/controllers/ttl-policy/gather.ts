@@ -1,12 +1,14 @@
-// Collects an object from the caches of the active policies: which policies select it, and whether the caches have the
+// Gathers an object from the caches of the active policies: which policies select it, and whether the caches have the
 // same version.
 
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { matchesLabels } from '@lapse/kube/api/selectors';
+import type { Client } from '@lapse/kube/client/client';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { isInScope } from './compile.ts';
-import type { Seen } from './compute.ts';
+import type { Seen } from './decide.ts';
 import { type ActivePolicy, identityOf, isBlind, isSynced } from './policies.ts';
+import { isInScope } from './scope.ts';
 import { OUT_OF_SCOPE } from './targetRecords.ts';
 
 export type SeenByActive = Seen<ActivePolicy>;
@@ -15,7 +17,7 @@ export type SeenByActive = Seen<ActivePolicy>;
  * The object in the cache of each policy that selects it; the records of the other policies are removed. Undefined while
  * the caches differ in the version of the object, or in its existence (which depends on its labels).
  */
-export function collectSeen(
+export function gather(
   ctx: ReconcileContext,
   policies: Iterable<ActivePolicy>,
   key: ObjectKey,
@@ -50,11 +52,11 @@ function isCurrent(ctx: ReconcileContext, { key, of, identity }: ActivePolicy): 
 }
 
 /** Whether both policies read the live object in the same form. */
-export const isSameForm = (a: Kind, b: Kind): boolean =>
+const isSameForm = (a: Kind, b: Kind): boolean =>
   a.version === b.version && a.representation === b.representation;
 
 /** Whether the policy includes the namespace of this key. */
-export const isInNamespaces = (policy: ActivePolicy, key: ObjectKey): boolean =>
+const isInNamespaces = (policy: ActivePolicy, key: ObjectKey): boolean =>
   isInScope(policy, key, (name) => {
     const namespace = policy.namespaces?.reader.get({ name });
     return namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
@@ -75,4 +77,35 @@ function isOneVersion([first, ...others]: readonly SeenByActive[]): boolean {
   return others.every(
     ({ object: { metadata } }) => metadata.uid === uid && metadata.resourceVersion === resourceVersion,
   );
+}
+
+/** The live object for every policy that selects it now; `changed` if the policies read it in different forms. */
+export function gatherLive(
+  policies: Iterable<ActivePolicy>,
+  by: ActivePolicy,
+  key: ObjectKey,
+  live: KubeObject,
+): readonly SeenByActive[] | 'changed' {
+  const seen: SeenByActive[] = [];
+  for (const policy of policies) {
+    if (!isInNamespaces(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
+    if (!isSameForm(policy.kind, by.kind)) return 'changed';
+    seen.push({ policy, object: live });
+  }
+  return seen;
+}
+
+/** Reads the live object by a list of one: every policy is reviewed for the permission to list, but not to get. */
+export async function readLive<T extends KubeObject>(
+  client: Pick<Client, 'list'>,
+  kind: Kind<T>,
+  { namespace, name }: ObjectKey,
+): Promise<T | undefined> {
+  const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
+  const { items } = await client.list(kind, {
+    ...(namespace === undefined || namespace === '' ? {} : { namespace }),
+    fieldSelector,
+    limit: 0,
+  });
+  return items.find(({ metadata }) => metadata.name === name);
 }

@@ -2,25 +2,26 @@ import { type Instant, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTTLPolicySpec } from '#api/ttlPolicy';
-import { compilePolicy, isInScope } from './compile.ts';
+import { compilePolicy } from './compile.ts';
 import {
-  computeEnd,
   computeError,
   computeNotice,
   computeObstacle,
   computeOwnError,
-  computeVerdict,
+  decide,
+  decideForPolicy,
   describeDecisions,
   EXPIRES_ANNOTATION,
   type Standing,
-} from './compute.ts';
+} from './decide.ts';
 import { annotated, at, clusterPolicy, compiled, policy, run, time } from './policy.testkit.ts';
+import { isInScope } from './scope.ts';
 
 type Spec = Partial<ClusterTTLPolicySpec>;
 const TTL = 'lapse.dev/ttl';
 const tolerance = seconds(30);
-const verdict = (spec: Spec, object: KubeObject, now: Instant) =>
-  computeVerdict(compiled(spec), object, { now, tolerance });
+const expiry = (spec: Spec, object: KubeObject, now: Instant) =>
+  decideForPolicy(compiled(spec), object, { now, tolerance });
 
 const condition = (type: string, status: string, finished?: number, reason?: string) => ({
   conditions: [
@@ -443,14 +444,14 @@ describe('one policy', () => {
     ],
   };
   test.each(Object.entries(table))('%s', (_rule, [spec, object, now, expected]) => {
-    expect(verdict(spec, object, now)).toMatchObject(expected);
+    expect(expiry(spec, object, now)).toMatchObject(expected);
   });
 });
 
 describe('several policies', () => {
   const moment = (now: Instant) => ({ now, tolerance });
   const end = (specs: readonly Spec[], object: KubeObject, now: Instant) =>
-    computeEnd(
+    decide(
       specs.map((spec, i) => ({ policy: compiled(spec, { name: `p${i}` }), object })),
       moment(now),
     );
@@ -671,7 +672,7 @@ describe('the status of a policy about an object that cannot be evaluated', () =
     compiled({ finishedAt: 'object.status.n' }, { name: 'bad' }),
   ];
   const object = run(0, { status: { n: 1 } });
-  const end = computeEnd(
+  const end = decide(
     [good, bad].map((policy) => ({ policy, object })),
     { now: at(99), tolerance },
   );
@@ -691,7 +692,7 @@ describe('the error of a policy without effect', () => {
   const errorOf = (specs: readonly Spec[], index: number) => {
     const policies = specs.map((spec, i) => compiled(spec, { name: `p${i}` }));
     const object = run(0, { status: { n: 1 } });
-    const end = computeEnd(
+    const end = decide(
       policies.map((policy) => ({ policy, object })),
       { now: at(99), tolerance },
     );
@@ -709,7 +710,7 @@ describe('the error of a policy without effect', () => {
 
 describe('the notice about an object', () => {
   const notice = (object: KubeObject, spec: Spec = {}) =>
-    computeNotice(computeEnd([{ policy: compiled(spec), object }], { now: at(99), tolerance }));
+    computeNotice(decide([{ policy: compiled(spec), object }], { now: at(99), tolerance }));
   test.each<[string, KubeObject, Spec, object | undefined]>([
     ['reports an invalid TTL', annotated(0, { [TTL]: 'nver' }), {}, { reason: 'InvalidTTL' }],
     [
@@ -745,7 +746,7 @@ describe('the notice about a finish in the future', () => {
     ['does not exist for a difference of one second', 0, undefined],
     ['exists for a larger difference', -0.001, 'FinishInFuture'],
   ])('%s', (_name, now, reason) => {
-    const end = computeEnd([{ policy: compiled(), object: run(1) }], { now: at(now), tolerance });
+    const end = decide([{ policy: compiled(), object: run(1) }], { now: at(now), tolerance });
     expect(computeNotice(end)?.reason).toBe(reason);
   });
 });
@@ -787,10 +788,10 @@ test('an expression that exceeds the cost limit fails quickly', () => {
   const bomb =
     'object.status.l.map(a, object.status.l.map(b, object.status.l.map(c, a + b + c)))[0][0][0] == 1 ? "" : ""';
   const l = Array.from({ length: 1000 }, (_, i) => i);
-  expect(verdict({ finishedAt: bomb }, run(0, { status: { l } }), at(0))).toMatchObject(error(/cost|limit/));
+  expect(expiry({ finishedAt: bomb }, run(0, { status: { l } }), at(0))).toMatchObject(error(/cost|limit/));
 });
 
 test('TTLs of decades are exact to the millisecond', () => {
-  expect(verdict({ ttl: '2562047h' }, run(0), at(0))).toMatchObject({ kind: 'waiting' });
-  expect(verdict({ ttl: '1ns' }, run(0), at(0))).toMatchObject({ kind: 'waiting', until: at(0) + 1 });
+  expect(expiry({ ttl: '2562047h' }, run(0), at(0))).toMatchObject({ kind: 'waiting' });
+  expect(expiry({ ttl: '1ns' }, run(0), at(0))).toMatchObject({ kind: 'waiting', until: at(0) + 1 });
 });

@@ -12,8 +12,7 @@ import {
 } from '../objectCheck.ts';
 import type { AdmissionOptions } from './admission.ts';
 import { type AnyPolicy, compilePolicy } from './compile.ts';
-import { computeRefusedKind } from './refused.ts';
-import { authorRefusal, computeDisabled, computeNeeds, signedOf } from './rights.ts';
+import { authorRefusal, computeDisabled, computeNeeds, computeRefusedKind, signedOf } from './rights.ts';
 
 export interface CheckOptions extends AdmissionOptions {
   /** DELETEs are sent as the author. */

@@ -6,7 +6,7 @@ import { computeExpiry, type Expiry, MAX_UNREPORTED_AHEAD, type Ttl } from '#exp
 import type { Exemption, Finishable, FirstSight } from '#expiry/finishable';
 import { readTtlAnnotation } from '#expiry/ttlAnnotation';
 
-export type Verdict = Expiry | Exemption;
+export type ExpiryDecision = Expiry | Exemption;
 
 export interface Moment {
   readonly now: Instant;
@@ -16,11 +16,11 @@ export interface Moment {
   readonly sight?: FirstSight | undefined;
 }
 
-export function computeVerdict<T extends KubeObject>(
+export function decideExpiry<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
   { now, tolerance, sight }: Moment,
-): Verdict {
+): ExpiryDecision {
   const ttl = ttlOf(finishable, object);
   const finish =
     object.metadata.deletionTimestamp === undefined
@@ -51,16 +51,16 @@ export interface Notice {
   readonly because: string;
 }
 
-export function computeNotice(verdict: Verdict): Notice | undefined {
-  if (verdict.kind === 'exempt') return verdict;
-  if (verdict.kind === 'notApplicable') {
-    const { because, note = because } = verdict;
+export function computeNotice(decision: ExpiryDecision): Notice | undefined {
+  if (decision.kind === 'exempt') return decision;
+  if (decision.kind === 'notApplicable') {
+    const { because, note = because } = decision;
     if (because === 'invalid TTL') return { reason: 'InvalidTTL', note, because };
     if (because === 'finish time unknown') return { reason: 'FinishTimeUnknown', note, because };
     return undefined;
   }
-  if (verdict.kind === 'expired' || verdict.ahead <= MAX_UNREPORTED_AHEAD) return undefined;
-  const held = verdict.kind === 'held' ? 'too far ahead, not trusted yet' : 'the TTL counts from there';
-  const note = `finished ${(verdict.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
+  if (decision.kind === 'expired' || decision.ahead <= MAX_UNREPORTED_AHEAD) return undefined;
+  const held = decision.kind === 'held' ? 'too far ahead, not trusted yet' : 'the TTL counts from there';
+  const note = `finished ${(decision.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
   return { reason: 'FinishInFuture', note, because: 'finish in the future' };
 }
