@@ -47,28 +47,33 @@ const LIMIT = 2n ** 63n;
 
 /** `1h30m`, `-1.5s`, `0`. Throws GoDurationError. */
 export function parseGoDuration(text: string): bigint {
-  const reject = (what: string): never => {
-    throw new GoDurationError(`time: ${what} ${quote(text)}`);
-  };
   const negative = text[0] === '-';
   let rest = negative || text[0] === '+' ? text.slice(1) : text;
   if (rest === '0') return 0n;
-  if (rest === '') reject('invalid duration');
+  if (rest === '') reject(text);
   let total = 0n;
   while (rest !== '') {
-    const part = /^(\d*)(?:\.(\d*))?([^.\d]*)/.exec(rest)!;
-    const [all, whole = '', fraction = '', unit = ''] = part;
-    if (whole === '' && fraction === '') reject('invalid duration');
-    if (whole.length > 30 || BigInt(whole) > LIMIT) reject('invalid duration');
-    if (unit === '') reject('missing unit in duration');
-    const size = UNITS.get(unit) ?? reject(`unknown unit ${quote(unit)} in duration`);
-    total += BigInt(whole) * size + nanosOf(fraction, size);
-    if (total > LIMIT) reject('invalid duration');
-    rest = rest.slice(all.length);
+    const [part, whole = '', fraction = '', unit = ''] = /^(\d*)(?:\.(\d*))?([^.\d]*)/.exec(rest)!;
+    total += partNanos(text, whole, fraction, unit);
+    if (total > LIMIT) reject(text);
+    rest = rest.slice(part.length);
   }
   if (negative) return -total;
-  if (total === LIMIT) reject('invalid duration');
+  if (total === LIMIT) reject(text);
   return total;
+}
+
+function reject(text: string, what = 'invalid duration'): never {
+  throw new GoDurationError(`time: ${what} ${quote(text)}`);
+}
+
+/** The nanoseconds of one number with its unit. */
+function partNanos(text: string, whole: string, fraction: string, unit: string): bigint {
+  if (whole === '' && fraction === '') reject(text);
+  if (whole.length > 30 || BigInt(whole) > LIMIT) reject(text);
+  if (unit === '') reject(text, 'missing unit in duration');
+  const size = UNITS.get(unit) ?? reject(text, `unknown unit ${quote(unit)} in duration`);
+  return BigInt(whole) * size + nanosOf(fraction, size);
 }
 
 /** Like Go: accumulates digits while they fit int64, then continues in float64 and truncates. */

@@ -165,16 +165,22 @@ class Scan {
     let [first, classes] = [true, 0];
     while (at < this.#text.length && (first || this.#text[at] !== ']')) {
       first = false;
-      if (at < this.#lastNamed && this.#text.startsWith('[:', at)) at = this.#endOf(':]', at);
-      else if (this.#text[at] !== '\\') at += this.#text[at] === '-' ? this.#range(at) : 1;
-      else {
-        const isUnicode = /[pP]/.test(this.#text[at + 1] ?? '');
-        if (isUnicode) classes++;
-        at = isUnicode || this.#text[at + 1] === 'x' ? this.#bracedEnd(at + 2) : at + 2;
-      }
+      if (this.#isUnicodeClass(at)) classes++;
+      at = this.#classItemEnd(at);
     }
     this.#parsing += classes * (this.#folds ? PARSE_UNICODE_CLASS_FOLDED : PARSE_UNICODE_CLASS);
     this.#atom(1 + classes * UNICODE_CLASS + (at - start) / 16, at + 1 - start);
+  }
+
+  #isUnicodeClass(at: number): boolean {
+    return this.#text[at] === '\\' && /[pP]/.test(this.#text[at + 1] ?? '');
+  }
+
+  /** The end of a character, escape, range or named class inside brackets. */
+  #classItemEnd(at: number): number {
+    if (at < this.#lastNamed && this.#text.startsWith('[:', at)) return this.#endOf(':]', at);
+    if (this.#text[at] !== '\\') return at + (this.#text[at] === '-' ? this.#range(at) : 1);
+    return this.#isUnicodeClass(at) || this.#text[at + 1] === 'x' ? this.#bracedEnd(at + 2) : at + 2;
   }
 
   /** A case-insensitive range such as `a-z` looks up every character in it. Returns the length of the dash. */
