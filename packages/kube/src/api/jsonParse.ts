@@ -122,17 +122,25 @@ class Parser {
         if (this.#openList()) continue;
         value = [];
       } else value = this.#scalar(code);
-      // Store the value in its container, and close the containers it completes.
-      for (;;) {
-        const container = this.#container;
-        if (container === undefined) return value;
-        this.#attach(container, value);
-        if (!this.#closes(container)) break;
-        value = container;
-        this.#container = this.#containers.pop();
-        this.#key = this.#keys.pop()!;
-        this.#size = this.#sizes.pop()!;
-      }
+      const document = this.#store(value);
+      if (document !== undefined) return document;
+    }
+  }
+
+  /**
+   * Stores a value in its container and closes the containers that it completes. Returns the whole document after its
+   * last value, otherwise undefined.
+   */
+  #store(value: Json): Json | undefined {
+    for (;;) {
+      const container = this.#container;
+      if (container === undefined) return value;
+      this.#attach(container, value);
+      if (!this.#closes(container)) return undefined;
+      value = container;
+      this.#container = this.#containers.pop();
+      this.#key = this.#keys.pop()!;
+      this.#size = this.#sizes.pop()!;
     }
   }
 

@@ -2,7 +2,7 @@
 // have this form, and native JSON.parse takes a fifth of the time of jsonParse.ts.
 
 import { isUtf8 } from 'node:buffer';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 const OPEN_OBJECT = 123;
 const QUOTE = 34;
@@ -33,8 +33,15 @@ function isPlain(value: Json | undefined, depth: number): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
-  if (Array.isArray(value)) {
-    for (const item of value) if (!isPlain(item, depth - 1)) return false;
-  } else for (const key in value) if (!isPlain(value[key], depth - 1)) return false;
+  return Array.isArray(value) ? isPlainList(value, depth - 1) : isPlainObject(value, depth - 1);
+}
+
+function isPlainList(list: readonly Json[], depth: number): boolean {
+  for (const item of list) if (!isPlain(item, depth)) return false;
+  return true;
+}
+
+function isPlainObject(object: JsonObject, depth: number): boolean {
+  for (const key in object) if (!isPlain(object[key], depth)) return false;
   return true;
 }

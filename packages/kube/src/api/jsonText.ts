@@ -126,10 +126,14 @@ function sequenceSize(bytes: Uint8Array, at: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
   const size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  const second = bytes[at + 1] ?? 0;
-  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
-  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
-  if (second < low || second > high) return 0;
+  if (!isSecondByte(first, bytes[at + 1] ?? 0)) return 0;
   for (let i = 2; i < size; i++) if (((bytes[at + i] ?? 0) & 0xc0) !== 0x80) return 0;
   return size;
+}
+
+/** Excludes overlong forms, surrogates and code points above U+10FFFF. */
+function isSecondByte(first: number, second: number): boolean {
+  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  return second >= low && second <= high;
 }

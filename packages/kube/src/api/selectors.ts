@@ -147,22 +147,27 @@ class LabelParser {
     const open = this.#next();
     if (open.text !== '(') throw new SelectorError(`found '${open.text}' expected: '('`);
     const values = new Set<string>();
-    for (;;) {
-      const token = this.#next();
-      if (token.kind === 'word') {
-        values.add(token.text);
-        const after = this.#next();
-        if (after.text === ')') return [...values].sort();
-        if (after.text !== ',') throw new SelectorError(`found '${after.text}', expected: ',' or ')'`);
-        if (this.#peek().text === ')') {
-          this.#next();
-          values.add('');
-          return [...values].sort();
-        }
-      } else if (token.text === ',') values.add('');
-      else if (token.text === ')') return [...values.add('')].sort();
-      else throw new SelectorError(`found '${token.text}', expected: ',', ')' or identifier`);
+    while (this.#setItem(values));
+    return [...values].sort();
+  }
+
+  /** Reads one value, which may be empty, and the separator after it. False at the end of the set. */
+  #setItem(values: Set<string>): boolean {
+    const token = this.#next();
+    if (token.kind !== 'word') {
+      if (token.text !== ',' && token.text !== ')')
+        throw new SelectorError(`found '${token.text}', expected: ',', ')' or identifier`);
+      values.add('');
+      return token.text === ',';
     }
+    values.add(token.text);
+    const after = this.#next();
+    if (after.text === ')') return false;
+    if (after.text !== ',') throw new SelectorError(`found '${after.text}', expected: ',' or ')'`);
+    if (this.#peek().text !== ')') return true;
+    this.#next();
+    values.add('');
+    return false;
   }
 }
 

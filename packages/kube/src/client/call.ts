@@ -25,6 +25,12 @@ export interface CallOptions {
   readonly timeout?: Millis;
 }
 
+/** Only the options of a call, without those of the verb. */
+export const callOptions = ({ signal, timeout }: CallOptions): CallOptions => ({
+  ...(signal === undefined ? {} : { signal }),
+  ...(timeout === undefined ? {} : { timeout }),
+});
+
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -72,8 +78,7 @@ export function toRequest(caller: Caller, call: Call): TransportRequest {
     path: call.path + queryText(call.query ?? {}),
     headers,
     ...(call.body === undefined ? {} : { body: encodeBytes(call.body) }),
-    ...(call.signal === undefined ? {} : { signal: call.signal }),
-    ...(call.timeout === undefined ? {} : { timeout: call.timeout }),
+    ...callOptions(call),
   };
 }
 

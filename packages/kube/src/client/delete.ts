@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '#api/json';
 import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { type Answered, ask, type Caller, type CallOptions, readObject, send } from './call.ts';
+import { type Answered, ask, type Caller, type CallOptions, callOptions, readObject, send } from './call.ts';
 import { type ConflictCause, conflictCause, isMissing } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { List, SelectOptions } from './read.ts';
@@ -89,13 +89,11 @@ export async function deleteObject<T extends KubeObject>(
   key: ObjectKey,
   options: DeleteOptions = {},
 ): Promise<DeleteResult<T>> {
-  const { signal, timeout } = options;
   const answer = await ask(caller, {
     method: 'DELETE',
     path: objectPath(kind, key),
     body: optionsBody(options),
-    ...(signal === undefined ? {} : { signal }),
-    ...(timeout === undefined ? {} : { timeout }),
+    ...callOptions(options),
   });
   if (!(answer instanceof ApiError)) return readDeletion(kind, answer);
   if (isMissing(answer, key.name)) return { kind: 'gone' };
@@ -109,15 +107,14 @@ export async function deleteCollection<T extends KubeObject>(
   kind: Kind<T>,
   options: DeleteCollectionOptions,
 ): Promise<List<T>> {
-  const { namespace, labelSelector, fieldSelector, signal, timeout, ...manner } = options;
+  const { namespace, labelSelector, fieldSelector, ...deletion } = options;
   const path = collectionPath(kind, namespace);
   const { json } = await send(caller, {
     method: 'DELETE',
     path,
     query: { labelSelector, fieldSelector },
-    body: optionsBody(manner),
-    ...(signal === undefined ? {} : { signal }),
-    ...(timeout === undefined ? {} : { timeout }),
+    body: optionsBody(deletion),
+    ...callOptions(options),
   });
   const items = Array.isArray(json.items) ? json.items : [];
   const version = isObject(json.metadata) ? json.metadata.resourceVersion : undefined;

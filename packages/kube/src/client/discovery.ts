@@ -63,6 +63,24 @@ interface Discovered {
   readonly unavailable: readonly string[];
 }
 
+/** The kind is empty if the resource has only subresources. */
+const aggregatedKind = (group: string, version: string, resource: JsonObject): ServedKind => ({
+  group,
+  version,
+  kind: isObject(resource.responseKind) ? text(resource.responseKind.kind) : '',
+  resource: text(resource.resource),
+  namespaced: resource.scope === 'Namespaced',
+  singular: text(resource.singularResource),
+  subresources: objects(resource.subresources).map((sub) => text(sub.subresource)),
+  ...listedNames(resource),
+});
+
+const listedNames = (resource: JsonObject) => ({
+  verbs: texts(resource.verbs),
+  shortNames: texts(resource.shortNames),
+  categories: texts(resource.categories),
+});
+
 /** Aggregated discovery: every group, version and resource in one document. */
 function readAggregated(document: JsonObject): Discovered {
   const found: ServedKind[] = [];
@@ -72,20 +90,8 @@ function readAggregated(document: JsonObject): Discovered {
     for (const version of objects(group.versions)) {
       if (version.freshness === 'Stale') unavailable.push(groupName);
       for (const resource of objects(version.resources)) {
-        const kind = isObject(resource.responseKind) ? text(resource.responseKind.kind) : '';
-        if (kind === '') continue;
-        found.push({
-          group: groupName,
-          version: text(version.version),
-          kind,
-          resource: text(resource.resource),
-          namespaced: resource.scope === 'Namespaced',
-          verbs: texts(resource.verbs),
-          shortNames: texts(resource.shortNames),
-          categories: texts(resource.categories),
-          singular: text(resource.singularResource),
-          subresources: objects(resource.subresources).map((sub) => text(sub.subresource)),
-        });
+        const kind = aggregatedKind(groupName, text(version.version), resource);
+        if (kind.kind !== '') found.push(kind);
       }
     }
   }
@@ -107,10 +113,8 @@ function readResourceList(document: JsonObject, groupVersion: string): ServedKin
         kind: text(resource.kind),
         resource: name,
         namespaced: resource.namespaced === true,
-        verbs: texts(resource.verbs),
-        shortNames: texts(resource.shortNames),
-        categories: texts(resource.categories),
         singular: text(resource.singularName),
+        ...listedNames(resource),
         subresources: names
           .filter((other) => other.startsWith(`${name}/`))
           .map((other) => other.slice(name.length + 1)),

@@ -5,7 +5,7 @@ import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import type { Shape } from '#api/shape';
 import { ApiError } from '#api/status';
-import { acceptFor, ask, type Call, type Caller, type CallOptions, readObject } from './call.ts';
+import { acceptFor, ask, type Call, type Caller, type CallOptions, callOptions, readObject } from './call.ts';
 import { asBuffer } from './codec.ts';
 import { isExpired, isMissing } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -110,8 +110,7 @@ export async function listPage<T extends KubeObject>(
     path,
     accept: acceptFor(kind, true, shape),
     query: { ...query, limit: limit > 0 ? limit : undefined },
-    ...(signal === undefined ? {} : { signal }),
-    ...(timeout === undefined ? {} : { timeout }),
+    ...callOptions(options),
   };
   const answer = await (shape === undefined
     ? ask(caller, call)

@@ -3,7 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { acceptFor, type Caller, errorFrom, isProtobuf, toRequest } from './call.ts';
+import { acceptFor, type Caller, callOptions, errorFrom, isProtobuf, toRequest } from './call.ts';
 import { FrameSplitter } from './frames.ts';
 import { LineSplitter } from './lines.ts';
 import { PartTooLong, type Splitter } from './partBuffer.ts';
@@ -34,8 +34,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const errorEvent = (error: Error): WatchEvent<never> => ({ type: 'error', error });
 
 async function open(caller: Caller, kind: Kind, options: WatchOptions): Promise<TransportStream> {
-  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal, timeout } =
-    options;
+  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = options;
   const streamingList = options.sendInitialEvents === true;
   const request = toRequest(caller, {
     method: 'GET',
@@ -51,8 +50,7 @@ async function open(caller: Caller, kind: Kind, options: WatchOptions): Promise<
       sendInitialEvents: streamingList ? true : undefined,
       resourceVersionMatch: streamingList ? 'NotOlderThan' : undefined,
     },
-    ...(signal === undefined ? {} : { signal }),
-    ...(timeout === undefined ? {} : { timeout }),
+    ...callOptions(options),
   });
   return caller.transport.stream(request);
 }

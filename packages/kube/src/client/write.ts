@@ -4,7 +4,16 @@ import { isObject, type JsonObject } from '#api/json';
 import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { type Answered, acceptFor, ask, type Caller, type CallOptions, readObject } from './call.ts';
+import {
+  type Answered,
+  acceptFor,
+  ask,
+  type Call,
+  type Caller,
+  type CallOptions,
+  callOptions,
+  readObject,
+} from './call.ts';
 import { type ConflictCause, conflictCause, isAlreadyExists, isInvalid, isMissing } from './errors.ts';
 import { creationPath, objectPath } from './paths.ts';
 
@@ -82,16 +91,23 @@ const CONTENT_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-const queryOf = (caller: Caller, options: WriteOptions) => ({
-  dryRun: options.dryRun === true ? 'All' : undefined,
-  fieldManager: options.fieldManager ?? caller.fieldManager,
-  fieldValidation: options.fieldValidation,
-});
+interface Write extends Pick<Call, 'method' | 'path' | 'contentType' | 'body'> {
+  readonly options: ApplyOptions;
+}
 
-const callOptions = ({ signal, timeout }: CallOptions): CallOptions => ({
-  ...(signal === undefined ? {} : { signal }),
-  ...(timeout === undefined ? {} : { timeout }),
-});
+function sendWrite(caller: Caller, kind: Kind, { options, ...call }: Write): Promise<Answered | ApiError> {
+  return ask(caller, {
+    ...call,
+    accept: acceptFor(kind),
+    query: {
+      dryRun: options.dryRun === true ? 'All' : undefined,
+      fieldManager: options.fieldManager ?? caller.fieldManager,
+      fieldValidation: options.fieldValidation,
+      force: options.force === true ? true : undefined,
+    },
+    ...callOptions(options),
+  });
+}
 
 const withType = (kind: Kind, object: KubeObject): object => ({
   ...object,
@@ -122,13 +138,11 @@ export async function create<T extends KubeObject>(
     subresource === undefined
       ? creationPath(kind, object.metadata.namespace)
       : objectPath(kind, keyOf(object), subresource);
-  const answer = await ask(caller, {
+  const answer = await sendWrite(caller, kind, {
     method: 'POST',
     path,
-    accept: acceptFor(kind),
-    query: queryOf(caller, options),
     body: withType(kind, object),
-    ...callOptions(options),
+    options,
   });
   if (!(answer instanceof ApiError)) return { kind: 'created', object: readObject(kind, answer.json, path) };
   if (isAlreadyExists(answer)) return { kind: 'exists', error: answer };
@@ -145,13 +159,11 @@ export async function update<T extends KubeObject>(
 ): Promise<UpdateResult<T>> {
   const key = keyOf(object);
   const path = objectPath(kind, key, options.subresource);
-  const answer = await ask(caller, {
+  const answer = await sendWrite(caller, kind, {
     method: 'PUT',
     path,
-    accept: acceptFor(kind),
-    query: queryOf(caller, options),
     body: withType(kind, object),
-    ...callOptions(options),
+    options,
   });
   if (answer instanceof ApiError) return errorAnswer(answer, key.name);
   return { kind: 'updated', object: readObject(kind, answer.json, path) };
@@ -181,10 +193,11 @@ export async function patch<T extends KubeObject>(
   key: ObjectKey,
   { patch, ...options }: PatchOptions & { patch: Patch },
 ): Promise<PatchResult<T>> {
-  const answer = await sendPatch(caller, kind, key, {
+  const answer = await sendWrite(caller, kind, {
+    method: 'PATCH',
+    path: objectPath(kind, key, options.subresource),
     contentType: CONTENT_TYPES[patch.type],
     body: patchBody(patch, options),
-    query: queryOf(caller, options),
     options,
   });
   if (answer instanceof ApiError) return errorAnswer(answer, key.name);
@@ -199,35 +212,14 @@ export async function apply<T extends KubeObject>(
   options: ApplyOptions = {},
 ): Promise<ApplyResult<T>> {
   const key = keyOf(object);
-  const answer = await sendPatch(caller, kind, key, {
+  const answer = await sendWrite(caller, kind, {
+    method: 'PATCH',
+    path: objectPath(kind, key, options.subresource),
     contentType: CONTENT_TYPES.apply,
     // YAML is the documented content type, and JSON is valid YAML.
     body: withType(kind, object),
-    query: { ...queryOf(caller, options), force: options.force === true ? true : undefined },
     options,
   });
   if (answer instanceof ApiError) return errorAnswer(answer, key.name);
   return { kind: 'applied', object: readObject(kind, answer.json, 'APPLY'), created: answer.status === 201 };
-}
-
-function sendPatch(
-  caller: Caller,
-  kind: Kind,
-  key: ObjectKey,
-  what: {
-    contentType: string;
-    body: unknown;
-    query: Record<string, string | boolean | undefined>;
-    options: WriteOptions;
-  },
-): Promise<Answered | ApiError> {
-  return ask(caller, {
-    method: 'PATCH',
-    path: objectPath(kind, key, what.options.subresource),
-    accept: acceptFor(kind),
-    contentType: what.contentType,
-    body: what.body,
-    query: what.query,
-    ...callOptions(what.options),
-  });
 }
