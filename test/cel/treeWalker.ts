@@ -100,9 +100,14 @@ function walkFold(e: Extract<Tree, { k: 'fold' }>, scope: Scope): Ref {
   const items = range.t === 'list' ? range.v : range.t === 'map' ? range.v.map(([k]) => k) : undefined;
   if (items === undefined) return ERROR;
   const results = items.map((item) => walk(e.body, new Map([...scope, [e.name, item]])));
+  return foldResult(e.fold, items, results);
+}
+
+/** The result of a macro, from the results of its body for each item. */
+function foldResult(fold: string, items: readonly Ref[], results: readonly Ref[]): Ref {
   const holds = (want: boolean) => results.some((r) => r.t === 'bool' && r.v === want);
   const allBool = results.every((r) => r.t === 'bool');
-  switch (e.fold) {
+  switch (fold) {
     case 'all':
       return holds(false) ? bool(false) : allBool ? bool(true) : ERROR;
     case 'exists':
@@ -152,8 +157,14 @@ function lookUp(map: Ref, key: Ref): Ref | undefined {
   return map.v[Number(key.v)];
 }
 
-const isNumber = (r: Ref): r is Extract<Ref, { t: 'int' | 'uint' | 'double' }> =>
-  r.t === 'int' || r.t === 'uint' || r.t === 'double';
+type NumberRef = Extract<Ref, { t: 'int' | 'uint' | 'double' }>;
+
+const isNumber = (r: Ref): r is NumberRef => r.t === 'int' || r.t === 'uint' || r.t === 'double';
+
+type Entries = readonly (readonly [Ref, Ref])[];
+
+const containsAll = (map: Entries, entries: Entries): boolean =>
+  entries.every(([k, v]) => map.some(([k2, v2]) => equal(k, k2) && equal(v, v2)));
 
 export function equal(a: Ref, b: Ref): boolean {
   if (isNumber(a) && isNumber(b)) {
@@ -162,33 +173,35 @@ export function equal(a: Ref, b: Ref): boolean {
   if (a.t !== b.t) return false;
   if (a.t === 'list' && b.t === 'list')
     return a.v.length === b.v.length && a.v.every((v, i) => equal(v, b.v[i]!));
-  if (a.t === 'map' && b.t === 'map') {
-    return (
-      a.v.length === b.v.length && a.v.every(([k, v]) => b.v.some(([k2, v2]) => equal(k, k2) && equal(v, v2)))
-    );
-  }
+  if (a.t === 'map' && b.t === 'map') return a.v.length === b.v.length && containsAll(b.v, a.v);
   if (a.t === 'string') return join(a) === join(b);
   return a.t === 'null' || ('v' in a && 'v' in b && a.v === b.v);
 }
 
-/** -1, 0 or 1; undefined if there is no order. */
+const sign = (less: boolean, more: boolean): number => (less ? -1 : more ? 1 : 0);
+
+/** Negative, 0 or positive; undefined if the values cannot be ordered. */
 function order(a: Ref, b: Ref): number | undefined {
-  const sign = (less: boolean, more: boolean) => (less ? -1 : more ? 1 : 0);
-  if (isNumber(a) && isNumber(b)) {
-    if (Number.isNaN(a.v) || Number.isNaN(b.v)) return undefined;
-    if (a.t === 'double' || b.t === 'double')
-      return sign(Number(a.v) < Number(b.v), Number(a.v) > Number(b.v));
-    return sign(a.v < b.v, a.v > b.v);
-  }
+  if (isNumber(a) && isNumber(b)) return orderOfNumbers(a, b);
   if (a.t !== b.t || a.t === 'null' || a.t === 'list' || a.t === 'map' || a.t === 'error') return undefined;
   if (a.t !== 'string' || b.t !== 'string')
     return 'v' in a && 'v' in b ? sign(a.v < b.v, a.v > b.v) : undefined;
-  for (const [i, c] of a.v.entries()) {
-    const d = b.v[i];
+  return orderOfTexts(a.v, b.v);
+}
+
+function orderOfNumbers(a: NumberRef, b: NumberRef): number | undefined {
+  if (Number.isNaN(a.v) || Number.isNaN(b.v)) return undefined;
+  if (a.t === 'double' || b.t === 'double') return sign(Number(a.v) < Number(b.v), Number(a.v) > Number(b.v));
+  return sign(a.v < b.v, a.v > b.v);
+}
+
+function orderOfTexts(a: readonly string[], b: readonly string[]): number {
+  for (const [i, c] of a.entries()) {
+    const d = b[i];
     if (d === undefined) return 1;
     if (c !== d) return c.codePointAt(0)! < d.codePointAt(0)! ? -1 : 1;
   }
-  return a.v.length - b.v.length;
+  return a.length - b.length;
 }
 
 const ARITHMETIC: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {

@@ -3,33 +3,17 @@
 
 import type { Issue, Source } from './source.ts';
 
-export type TokenKind =
-  | 'EOF'
-  | 'IDENTIFIER'
-  | 'ESC_IDENTIFIER'
-  | 'NUM_INT'
-  | 'NUM_UINT'
-  | 'NUM_FLOAT'
-  | 'STRING'
-  | 'BYTES'
-  | (typeof PUNCTUATION)[number]
-  | (typeof KEYWORDS)[number];
-
-export interface Token {
-  readonly kind: TokenKind;
-  readonly start: number;
-  readonly end: number;
-}
-
-const PUNCTUATION = [
+/** The kinds of tokens, in the order of their declarations in cel-go's grammar. */
+export const TOKEN_KINDS = [
   '==',
   '!=',
+  'in',
+  '<',
   '<=',
   '>=',
+  '>',
   '&&',
   '||',
-  '<',
-  '>',
   '[',
   ']',
   '{',
@@ -46,10 +30,28 @@ const PUNCTUATION = [
   '*',
   '/',
   '%',
+  'true',
+  'false',
+  'null',
+  'NUM_FLOAT',
+  'NUM_INT',
+  'NUM_UINT',
+  'STRING',
+  'BYTES',
+  'IDENTIFIER',
+  'ESC_IDENTIFIER',
 ] as const;
-const KEYWORDS = ['in', 'true', 'false', 'null'] as const;
-const KEYWORD_SET: ReadonlySet<string> = new Set(KEYWORDS);
-const PUNCTUATION_SET: ReadonlySet<string> = new Set(PUNCTUATION);
+
+export type TokenKind = 'EOF' | (typeof TOKEN_KINDS)[number];
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+const KEYWORD_SET: ReadonlySet<string> = new Set(TOKEN_KINDS.filter((kind) => /^[a-z]/.test(kind)));
+const PUNCTUATION_SET: ReadonlySet<string> = new Set(TOKEN_KINDS.filter((kind) => /^\W/.test(kind)));
 
 const SPACE = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;

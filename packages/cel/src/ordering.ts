@@ -9,15 +9,20 @@ export function compare(a: Value, b: Value): number | Failure | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined;
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined;
-  if (a instanceof Timestamp) {
-    return b instanceof Timestamp ? a.epochSeconds - b.epochSeconds || a.subNanos - b.subNanos : undefined;
-  }
-  if (a instanceof Duration) {
-    return b instanceof Duration ? a.wholeSeconds - b.wholeSeconds || a.subNanos - b.subNanos : undefined;
-  }
+  return compareObjects(a, b);
+}
+
+function compareObjects(a: Value, b: Value): number | Failure | undefined {
+  if (a instanceof Timestamp) return b instanceof Timestamp ? compareTimestamps(a, b) : undefined;
+  if (a instanceof Duration) return b instanceof Duration ? compareDurations(a, b) : undefined;
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : undefined;
   return compareNumbers(a, b);
 }
+
+export const compareTimestamps = (a: Timestamp, b: Timestamp): number =>
+  a.epochSeconds - b.epochSeconds || a.subNanos - b.subNanos;
+export const compareDurations = (a: Duration, b: Duration): number =>
+  a.wholeSeconds - b.wholeSeconds || a.subNanos - b.subNanos;
 
 function compareNumbers(a: Value, b: Value): number | Failure | undefined {
   const x = numericOf(a);

@@ -1,7 +1,7 @@
 // Resolves names without type checking, as if every variable were dyn.
 // Only for programs that are meant to fail at run time, such as conformance tests.
 
-import { type Expr, type Local, qualifiedName } from './ast.ts';
+import { type Call, children, type Expr, type Local, qualifiedName } from './ast.ts';
 import type { Environment } from './environment.ts';
 import type { Issue } from './source.ts';
 
@@ -24,15 +24,12 @@ function resolve(e: Expr, env: Environment, locals: readonly Local[]): void {
       if (name === undefined || !bind(e, name, env, locals)) inside(e.operand);
       return;
     }
-    case 'call': {
-      const prefix = e.target === undefined ? undefined : qualifiedName(e.target);
-      const full = e.target === undefined ? e.function : `${prefix}.${e.function}`;
-      const found = env.candidates(full).find((c) => env.functions.has(c));
-      if (found !== undefined && (e.target === undefined || prefix !== undefined)) e.resolved = found;
-      else inside(e.target);
-      for (const a of e.args) inside(a);
-      return;
-    }
+    case 'call':
+      resolveFunction(e, env);
+      break;
+    case 'struct':
+      e.resolved = env.candidates(e.name).at(-1)!;
+      break;
     case 'fold':
       inside(e.range);
       inside(e.filter, [e.first, e.second]);
@@ -52,24 +49,18 @@ function resolve(e: Expr, env: Environment, locals: readonly Local[]): void {
       inside(e.body, names);
       return;
     }
-    case 'struct':
-      e.resolved = env.candidates(e.name).at(-1)!;
-      for (const f of e.fields) inside(f.value);
-      return;
-    case 'logical':
-      for (const t of e.terms) inside(t);
-      return;
-    case 'list':
-      for (const el of e.elements) inside(el.value);
-      return;
-    case 'map':
-      for (const en of e.entries) {
-        inside(en.key);
-        inside(en.value);
-      }
-      return;
     default:
   }
+  for (const child of children(e)) resolve(child, env, locals);
+}
+
+/** Sets the function of a call without target, or of a call such as `math.abs(x)`, whose target is part of the name. */
+function resolveFunction(e: Call, env: Environment): void {
+  const prefix = e.target === undefined ? undefined : qualifiedName(e.target);
+  if (e.target !== undefined && prefix === undefined) return;
+  const name = prefix === undefined ? e.function : `${prefix}.${e.function}`;
+  const found = env.candidates(name).find((c) => env.functions.has(c));
+  if (found !== undefined) e.resolved = found;
 }
 
 function bind(

@@ -1,35 +1,13 @@
 // Syntax errors with ANTLR's messages and error recovery: skip an extra token, insert a missing one, otherwise leave a
 // placeholder, and report nothing until a token fits again.
 
-import type { Token, TokenKind } from './lexer.ts';
+import { TOKEN_KINDS, type Token, type TokenKind } from './lexer.ts';
 
-// Sets are printed in the order of the grammar's token declarations.
-const ORDER: readonly TokenKind[] = [
-  '==',
-  '!=',
-  'in',
-  '<',
-  '<=',
-  '>=',
-  '>',
-  '&&',
-  '||',
-  '[',
-  ']',
+/** Tokens that start an operand and cannot follow one. */
+const ONLY_START: readonly TokenKind[] = [
   '{',
-  '}',
   '(',
-  ')',
-  '.',
-  ',',
-  '-',
   '!',
-  '?',
-  ':',
-  '+',
-  '*',
-  '/',
-  '%',
   'true',
   'false',
   'null',
@@ -39,62 +17,27 @@ const ORDER: readonly TokenKind[] = [
   'STRING',
   'BYTES',
   'IDENTIFIER',
-  'ESC_IDENTIFIER',
 ];
 
 /** Tokens that can start an operand. */
-export const OPERAND_START: ReadonlySet<TokenKind> = new Set<TokenKind>([
-  '[',
-  '{',
-  '(',
-  '.',
-  '-',
-  '!',
-  'true',
-  'false',
-  'null',
-  'NUM_FLOAT',
-  'NUM_INT',
-  'NUM_UINT',
-  'STRING',
-  'BYTES',
-  'IDENTIFIER',
-]);
+export const OPERAND_START: ReadonlySet<TokenKind> = new Set(['[', '.', '-', ...ONLY_START]);
 
 /** Tokens that may follow a complete operand. */
-export const OPERAND_FOLLOW: ReadonlySet<TokenKind> = new Set<TokenKind>([
+export const OPERAND_FOLLOW: ReadonlySet<TokenKind> = new Set([
   'EOF',
-  '==',
-  '!=',
-  'in',
-  '<',
-  '<=',
-  '>=',
-  '>',
-  '&&',
-  '||',
-  '[',
-  ']',
-  '}',
-  ')',
-  '.',
-  ',',
-  '-',
-  '?',
-  ':',
-  '+',
-  '*',
-  '/',
-  '%',
+  ...TOKEN_KINDS.filter((kind) => kind !== 'ESC_IDENTIFIER' && !ONLY_START.includes(kind)),
 ]);
 
 const SYMBOLIC = /^[A-Z_]+$/;
 const display = (kind: TokenKind): string =>
   kind === 'EOF' ? '<EOF>' : SYMBOLIC.test(kind) ? kind : `'${kind}'`;
 
+// Sets are printed in the order of the grammar's token declarations, after EOF.
+const orderOf = (kind: TokenKind): number => (kind === 'EOF' ? -1 : TOKEN_KINDS.indexOf(kind));
+
 /** `':'` or `{']', ','}`. */
 export function formatExpected(expected: Iterable<TokenKind>): string {
-  const kinds = [...new Set(expected)].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  const kinds = [...new Set(expected)].sort((a, b) => orderOf(a) - orderOf(b));
   const shown = kinds.map(display);
   return shown.length === 1 ? shown[0]! : `{${shown.join(', ')}}`;
 }

@@ -51,22 +51,23 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   const cost = costOf(declared, overloads);
   const work = CALL_WORK + (declared.work ?? 0);
   const call: CallPlan = { name, overload, at: e.at, bodies: bodiesOf(overloads), cost, work };
-  if (overload === 'in_list') {
-    const test = membership(compiled[0]!, compiled[1]!);
-    if (test !== undefined) return test;
-  }
+  const test = overload === 'in_list' ? membership(compiled[0]!, compiled[1]!) : undefined;
+  if (test !== undefined) return test;
   const run = runOf(call, compiled);
-  const pattern = PATTERN_FUNCTIONS.has(name) ? compiled[1]?.constant : undefined;
-  if (typeof pattern === 'string') checkPattern(ctx, pattern, e.at);
+  if (PATTERN_FUNCTIONS.has(name)) checkPattern(ctx, compiled[1]?.constant, e.at);
   const foldable = compiled.length === 1 && isConstant(compiled[0]!) && CONVERSIONS.has(name);
-  if (!foldable) return { run };
+  return foldable ? evaluated(ctx, run) : { run };
+}
+
+/** Calls the function at compile time. */
+function evaluated(ctx: CompileContext, run: Run): Compiled {
   const value = run(Frame.unlimited());
   if (value instanceof Failure) ctx.constantFailures.push(value);
   return constant(value);
 }
 
-function checkPattern(ctx: CompileContext, pattern: string, at: number): void {
-  const problem = patternProblem(pattern);
+function checkPattern(ctx: CompileContext, pattern: Value | undefined, at: number): void {
+  const problem = typeof pattern === 'string' ? patternProblem(pattern) : undefined;
   if (problem !== undefined) ctx.constantFailures.push(new Failure(problem, at));
 }
 

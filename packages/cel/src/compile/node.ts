@@ -70,7 +70,7 @@ export class Slots {
 }
 
 /** Sets the position of a new error. */
-export function locate(v: Value, at: number): Value {
+export function locate<V extends Value>(v: V, at: number): V {
   if (typeof v === 'object' && v instanceof Failure && v.errorOffset < 0) v.errorOffset = at;
   return v;
 }

@@ -2,6 +2,7 @@
 // falls back to the general call for other types.
 
 import type { Frame } from '../frame.ts';
+import { compareDurations, compareTimestamps } from '../ordering.ts';
 import { traversal } from '../sizes.ts';
 import { subTimestamps } from '../time.ts';
 import { Duration, Timestamp, type Value } from '../values.ts';
@@ -110,7 +111,7 @@ const betweenDurations =
     const b = right(f);
     if (!(a instanceof Duration && b instanceof Duration)) return apply(a, b, f);
     f.cost += 1;
-    return holds(a.wholeSeconds - b.wholeSeconds || a.subNanos - b.subNanos);
+    return holds(compareDurations(a, b));
   };
 
 const betweenTimestamps =
@@ -121,7 +122,7 @@ const betweenTimestamps =
     const b = right(f);
     if (!(a instanceof Timestamp && b instanceof Timestamp)) return apply(a, b, f);
     f.cost += 1;
-    return holds(a.epochSeconds - b.epochSeconds || a.subNanos - b.subNanos);
+    return holds(compareTimestamps(a, b));
   };
 
 const elapsed: Binary = (left, right, apply) => (f) => {

@@ -172,19 +172,24 @@ const squared = (o: Operand, factor: number): CallEstimate => allocation(factor,
 const literalOr = (o: Operand | undefined, otherwise: number): number =>
   o?.literal === undefined ? otherwise : Math.max(0, o.literal);
 
-/** cel-go's sets and lists extensions, which have their own estimates. */
-function byOverload({ overload, target, args }: CallShape): CallEstimate | undefined {
+/** cel-go's sets extension. */
+function setEstimate({ overload, args }: CallShape): CallEstimate | undefined {
   const [first, second] = args;
-  const sets = /^list_sets_(\w+)_list$/.exec(overload);
-  if (sets !== null && first !== undefined && second !== undefined) {
-    return { cost: add(scale(multiply(first.size, second.size), sets[1] === 'equivalent' ? 2 : 1), ONE) };
-  }
-  const sort = /^list_(.+)_(sort|sortByAssociatedKeys)$/.exec(overload);
-  if (sort !== null) {
-    const keys = sort[2] === 'sort' ? target : first;
-    const factor = sort[1] === 'string' || sort[1] === 'bytes' ? 2.1 : 2;
-    return keys === undefined ? undefined : squared(keys, factor);
-  }
+  const match = /^list_sets_(\w+)_list$/.exec(overload);
+  if (match === null || first === undefined || second === undefined) return undefined;
+  return { cost: add(scale(multiply(first.size, second.size), match[1] === 'equivalent' ? 2 : 1), ONE) };
+}
+
+function sortEstimate({ overload, target, args }: CallShape): CallEstimate | undefined {
+  const match = /^list_(.+)_(sort|sortByAssociatedKeys)$/.exec(overload);
+  const keys = match?.[2] === 'sort' ? target : args[0];
+  if (match === null || keys === undefined) return undefined;
+  return squared(keys, match[1] === 'string' || match[1] === 'bytes' ? 2.1 : 2);
+}
+
+/** cel-go's lists extension. */
+function listEstimate({ overload, target, args }: CallShape): CallEstimate | undefined {
+  const [first, second] = args;
   switch (overload) {
     case 'list_slice': {
       const length = literalOr(second, target?.size.max ?? 0) - literalOr(first, 0);
@@ -262,7 +267,12 @@ const isComparison = (overload: string): boolean =>
 
 /** One overload of a call, without its arguments. */
 export const estimateOverload = (call: CallShape): CallEstimate =>
-  byOverload(call) ?? BY_NAME.get(call.name)?.(call) ?? standard(call) ?? nominal;
+  setEstimate(call) ??
+  sortEstimate(call) ??
+  listEstimate(call) ??
+  BY_NAME.get(call.name)?.(call) ??
+  standard(call) ??
+  nominal;
 
 /** The range over all overloads a call may match. */
 export function coverAll(estimates: readonly CallEstimate[]): CallEstimate {

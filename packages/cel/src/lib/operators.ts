@@ -42,11 +42,19 @@ function add(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? addInt(a, b) : undefined;
   if (typeof a === 'string') return typeof b === 'string' ? joinStrings(a, b, f) : undefined;
   if (Array.isArray(a)) return Array.isArray(b) ? joinLists(a, b, f) : undefined;
+  return addObjects(a, b, f);
+}
+
+/** The sum of values that are neither ints, strings nor lists. */
+function addObjects(a: Value, b: Value, f: Frame): Value | undefined {
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 + b.float64) : undefined;
   if (a instanceof Timestamp) return b instanceof Duration ? addTimestamp(a, b, 1) : undefined;
   if (a instanceof Duration) return addToDuration(a, b);
   if (a instanceof Uint) return b instanceof Uint ? unsigned('+', a, b, f) : undefined;
-  if (!(a instanceof Uint8Array && b instanceof Uint8Array)) return undefined;
+  return a instanceof Uint8Array && b instanceof Uint8Array ? joinBytes(a, b, f) : undefined;
+}
+
+function joinBytes(a: Uint8Array, b: Uint8Array, f: Frame): Uint8Array {
   f.work(30 + (a.length + b.length) * 0.1);
   const joined = new Uint8Array(a.length + b.length);
   joined.set(a);
@@ -81,13 +89,15 @@ function joinLists(a: readonly Value[], b: readonly Value[], f: Frame): readonly
 
 function subtract(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? subInt(a, b) : undefined;
-  if (a instanceof Timestamp) {
-    if (b instanceof Timestamp) return subTimestamps(a, b);
-    return b instanceof Duration ? addTimestamp(a, b, -1) : undefined;
-  }
+  if (a instanceof Timestamp) return subtractFromTimestamp(a, b);
   if (a instanceof Duration) return b instanceof Duration ? addDurations(a, b, -1) : undefined;
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 - b.float64) : undefined;
   return a instanceof Uint && b instanceof Uint ? unsigned('-', a, b, f) : undefined;
+}
+
+function subtractFromTimestamp(a: Timestamp, b: Value): Value | undefined {
+  if (b instanceof Timestamp) return subTimestamps(a, b);
+  return b instanceof Duration ? addTimestamp(a, b, -1) : undefined;
 }
 
 function multiply(a: Value, b: Value, f: Frame): Value | undefined {

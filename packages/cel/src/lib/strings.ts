@@ -1,6 +1,15 @@
 // The strings extension. All indexes are in code points.
 
-import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../declarations.ts';
+import {
+  type CallCost,
+  type FunctionDecl,
+  fn,
+  fnAt,
+  type Library,
+  member,
+  overload,
+  working,
+} from '../declarations.ts';
 import type { Frame } from '../frame.ts';
 import { deepTraversal, sizeOf, traversal } from '../sizes.ts';
 import { codePointIndex, codePointLength, unitOffset } from '../text.ts';
@@ -61,16 +70,24 @@ function substring(s: Value, start: Value, last: Value, f: Frame): Value | undef
   return to === undefined ? outOfRange(last) : s.slice(from, to);
 }
 
-/** `strict`: an offset after the end is an error. The cel-go version in Kubernetes returns -1. */
+/**
+ * Where a search starts, in UTF-16 units. `strict`: an offset after the end is an error. The cel-go version in
+ * Kubernetes returns -1.
+ */
+function startOf(s: string, offset: number, strict: boolean): Value {
+  if (offset < 0) return outOfRange(offset);
+  const from = unitOffset(s, offset);
+  if (from !== undefined && (strict || from < s.length)) return from;
+  return strict ? outOfRange(offset) : -1;
+}
+
 function indexOf(strict: boolean) {
   return (s: Value, sub: Value, offset: Value, f: Frame): Value | undefined => {
     if (typeof s !== 'string' || typeof sub !== 'string' || typeof offset !== 'number') return undefined;
     f.work(s.length * 0.2 + sub.length);
     if (sub === '' && (!strict || offset <= codePointLength(s))) return offset;
-    if (offset < 0) return outOfRange(offset);
-    const from = unitOffset(s, offset);
-    if (from === undefined || (from === s.length && !strict)) return strict ? outOfRange(offset) : -1;
-    return codePointIndex(s, s.indexOf(sub, from));
+    const from = startOf(s, offset, strict);
+    return typeof from === 'number' && from >= 0 ? codePointIndex(s, s.indexOf(sub, from)) : from;
   };
 }
 
@@ -79,10 +96,8 @@ function lastIndexOf(strict: boolean) {
     if (typeof s !== 'string' || typeof sub !== 'string' || typeof offset !== 'number') return undefined;
     f.work(s.length * 0.2 + sub.length);
     if (sub === '') return offset;
-    if (offset < 0) return outOfRange(offset);
-    const from = unitOffset(s, offset);
-    if (from === undefined || (from === s.length && !strict)) return strict ? outOfRange(offset) : -1;
-    return codePointIndex(s, s.lastIndexOf(sub, from));
+    const from = startOf(s, offset, strict);
+    return typeof from === 'number' && from >= 0 ? codePointIndex(s, s.lastIndexOf(sub, from)) : from;
   };
 }
 
@@ -174,15 +189,65 @@ const quote = (s: string): string =>
 const free: CallCost = () => 0;
 const walk: CallCost = (a) => deepTraversal(a);
 
+const textFunction = (name: string, id: string, body: (s: string) => Value): FunctionDecl =>
+  fnAt(once, name, member(id, [STRING], STRING, onText(body)));
+
+/** The functions that are the same in all versions. */
+const COMMON: readonly FunctionDecl[] = [
+  fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
+  textFunction('lowerAscii', 'string_lower_ascii', (s) => s.replace(ASCII_UPPER, (m) => m.toLowerCase())),
+  textFunction('upperAscii', 'string_upper_ascii', (s) => s.replace(ASCII_LOWER, (m) => m.toUpperCase())),
+  fnAt(
+    twice,
+    'replace',
+    member(
+      'string_replace_string_string',
+      [STRING, STRING, STRING],
+      STRING,
+      (s: Value, o: Value, by: Value, f: Frame) => replaceN(s, o, by, -1, f),
+    ),
+    member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, replaceN),
+  ),
+  fnAt(
+    twice,
+    'split',
+    member('string_split_string', [STRING, STRING], LIST_OF_STRING, split),
+    member('string_split_string_int', [STRING, STRING, INT], LIST_OF_STRING, splitN),
+  ),
+  fnAt(
+    once,
+    'substring',
+    member('string_substring_int', [STRING, INT], STRING, tail),
+    member('string_substring_int_int', [STRING, INT, INT], STRING, substring),
+  ),
+  textFunction('trim', 'string_trim', trim),
+  fn('strings.quote', overload('strings_quote', [STRING], STRING, onText(quote), { cost: once })),
+  fnAt(
+    free,
+    'join',
+    member('list_join', [LIST_OF_STRING], STRING, (l: Value, f: Frame) => join(l, '', f)),
+    member('list_join_string', [LIST_OF_STRING, STRING], STRING, join),
+  ),
+];
+
+const REVERSE = fn(
+  'reverse',
+  member(
+    'string_reverse',
+    [STRING],
+    STRING,
+    onText((s) => [...s].reverse().join('')),
+  ),
+);
+
 export function stringsLibrary(dialect: Dialect): Library {
   const strict = dialect === 'current';
   const find = indexOf(strict);
-  const findLast = lastIndexOf(strict);
   return {
     name: `strings (${dialect})`,
     functions: working(
       35,
-      fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
+      ...COMMON,
       fnAt(
         walk,
         'indexOf',
@@ -195,73 +260,10 @@ export function stringsLibrary(dialect: Dialect): Library {
         walk,
         'lastIndexOf',
         member('string_last_index_of_string', [STRING, STRING], INT, lastIndexAnywhere),
-        member('string_last_index_of_string_int', [STRING, STRING, INT], INT, findLast),
+        member('string_last_index_of_string_int', [STRING, STRING, INT], INT, lastIndexOf(strict)),
       ),
-      fnAt(
-        once,
-        'lowerAscii',
-        member(
-          'string_lower_ascii',
-          [STRING],
-          STRING,
-          onText((s) => s.replace(ASCII_UPPER, (m) => m.toLowerCase())),
-        ),
-      ),
-      fnAt(
-        once,
-        'upperAscii',
-        member(
-          'string_upper_ascii',
-          [STRING],
-          STRING,
-          onText((s) => s.replace(ASCII_LOWER, (m) => m.toUpperCase())),
-        ),
-      ),
-      fnAt(
-        twice,
-        'replace',
-        member(
-          'string_replace_string_string',
-          [STRING, STRING, STRING],
-          STRING,
-          (s: Value, o: Value, by: Value, f: Frame) => replaceN(s, o, by, -1, f),
-        ),
-        member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, replaceN),
-      ),
-      fnAt(
-        twice,
-        'split',
-        member('string_split_string', [STRING, STRING], LIST_OF_STRING, split),
-        member('string_split_string_int', [STRING, STRING, INT], LIST_OF_STRING, splitN),
-      ),
-      fnAt(
-        once,
-        'substring',
-        member('string_substring_int', [STRING, INT], STRING, tail),
-        member('string_substring_int_int', [STRING, INT, INT], STRING, substring),
-      ),
-      fnAt(once, 'trim', member('string_trim', [STRING], STRING, onText(trim))),
       fn('format', member('string_format', [STRING, listOf(DYN)], STRING, format(dialect), { cost: once })),
-      fn('strings.quote', overload('strings_quote', [STRING], STRING, onText(quote), { cost: once })),
-      fnAt(
-        free,
-        'join',
-        member('list_join', [LIST_OF_STRING], STRING, (l: Value, f: Frame) => join(l, '', f)),
-        member('list_join_string', [LIST_OF_STRING, STRING], STRING, join),
-      ),
-      ...(strict
-        ? [
-            fn(
-              'reverse',
-              member(
-                'string_reverse',
-                [STRING],
-                STRING,
-                onText((s) => [...s].reverse().join('')),
-              ),
-            ),
-          ]
-        : []),
+      ...(strict ? [REVERSE] : []),
     ),
   };
 }

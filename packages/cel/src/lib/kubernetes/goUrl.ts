@@ -37,11 +37,15 @@ export function parseRequestUri(text: string): ParsedUrl {
 
 /** Like url.Parse, for a text that is already a valid request URI. */
 export function parseUrl(text: string): ParsedUrl {
-  const hash = text.indexOf('#');
-  const body = hash < 0 ? text : text.slice(0, hash);
-  const fragment = hash < 0 ? '' : text.slice(hash + 1);
+  const [body, fragment] = cut(text, '#');
   const wrong = badEscape(fragment);
   return wrong === undefined ? parse(text, body, fragment, false) : problem(text, wrong);
+}
+
+/** The text before and after the first separator, like strings.Cut of Go. */
+function cut(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
 const hasControl = (text: string): boolean => /[\x00-\x1f\x7f]/.test(text);
@@ -61,9 +65,7 @@ function parse(whole: string, body: string, fragment: string, asRequest: boolean
   if (body.startsWith(':')) return problem(whole, 'missing protocol scheme');
   const scheme = SCHEME.exec(body)?.[1] ?? '';
   const behind = scheme === '' ? body : body.slice(scheme.length + 1);
-  const question = behind.indexOf('?');
-  const rest = question < 0 ? behind : behind.slice(0, question);
-  const rawQuery = question < 0 ? '' : behind.slice(question + 1);
+  const [rest, rawQuery] = cut(behind, '?');
   const base = { ...NOTHING, scheme: scheme.toLowerCase(), rawQuery, fragment };
   if (!rest.startsWith('/')) {
     if (scheme !== '') return { url: { ...base, opaque: rest } };
@@ -146,9 +148,7 @@ export function query({ rawQuery }: GoUrl): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const pair of rawQuery.split('&')) {
     if (pair === '' || pair.includes(';') || badEscape(pair) !== undefined) continue;
-    const equals = pair.indexOf('=');
-    const key = decodeQuery(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeQuery(pair.slice(equals + 1));
+    const [key, value] = cut(pair, '=').map(decodeQuery) as [string, string];
     values.set(key, [...(values.get(key) ?? []), value]);
   }
   return values;
