@@ -1,8 +1,7 @@
 // Reader for the protobuf wire format. The bytes may be hostile: every length is checked before use. Errors have the
 // messages of the Go code that Kubernetes generates.
 
-import { isUtf8 } from 'node:buffer';
-import { decodeLikeGo } from '@lapse/kube/api/jsonText';
+import { decodeUtf8 } from '@lapse/kube/api/jsonText';
 import { DecodeError } from './decodeError.ts';
 
 export const VARINT = 0;
@@ -96,10 +95,7 @@ export class ProtobufReader {
   }
 
   string(): string {
-    const bytes = this.bytes();
-    return isUtf8(bytes)
-      ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-      : decodeLikeGo(bytes);
+    return decodeUtf8(this.bytes());
   }
 
   /** A reader of the message in a length-delimited field. */

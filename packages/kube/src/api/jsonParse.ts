@@ -2,11 +2,10 @@
 // reported with their path, `__proto__` is an ordinary key, invalid UTF-8 becomes U+FFFD, and errors use Go's messages.
 // One pass without recursion: deep nesting hits the depth limit, never the stack limit.
 
-import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
 import { invalidCharacter, invalidInLiteral, JsonRangeError, rethrow, unexpectedEnd } from './jsonErrors.ts';
 import { JsonNumbers } from './jsonNumber.ts';
-import { decodeLikeGo, JsonStrings } from './jsonText.ts';
+import { decodeUtf8, JsonStrings } from './jsonText.ts';
 
 export { JsonRangeError, JsonSyntaxError } from './jsonErrors.ts';
 
@@ -65,13 +64,8 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 /** Parses one JSON text. Throws JsonSyntaxError, or JsonRangeError for 1e999. */
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
   if (typeof input === 'string') return new Parser(input, options).parse();
-  const text = bytesToText(input);
+  const text = decodeUtf8(input);
   return rethrow(input, text, () => new Parser(text, options).parse());
-}
-
-function bytesToText(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) return decodeLikeGo(bytes);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 class Parser {
@@ -127,10 +121,7 @@ class Parser {
     }
   }
 
-  /**
-   * Stores a value in its container and closes the containers that it completes. Returns the whole document after its
-   * last value, otherwise undefined.
-   */
+  /** Stores a value and closes the containers that it completes. Returns the document if it is complete. */
   #store(value: Json): Json | undefined {
     for (;;) {
       const container = this.#container;

@@ -1,5 +1,6 @@
 // String literals of JSON texts with their escapes, and decoding of bytes that are not valid UTF-8.
 
+import { isUtf8 } from 'node:buffer';
 import { invalidCharacter, invalidInLiteral, unexpectedEnd } from './jsonErrors.ts';
 
 const QUOTE = 34;
@@ -101,11 +102,16 @@ function hexDigit(code: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
+export function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) return decodeLikeGo(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
 /**
  * Decodes invalid UTF-8 like Go: every byte that does not start a valid sequence becomes one U+FFFD. (TextDecoder would
  * replace a truncated sequence as a whole.)
  */
-export function decodeLikeGo(bytes: Uint8Array): string {
+function decodeLikeGo(bytes: Uint8Array): string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const parts: string[] = [];
   let at = 0;
