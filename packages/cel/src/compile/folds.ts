@@ -117,13 +117,13 @@ interface Collector<Result> {
 function collect<Result>(loop: Loop, filter: Run | undefined, at: number, collector: Collector<Result>): Run {
   const { range, at: rangeAt } = loop;
   const pairs = loop.second !== undefined;
-  const { step, end } = collector;
+  const { step, end, begin, add, finish } = collector;
   return (f) => {
     const over = range(f);
     const items = itemsOf(over, pairs, rangeAt);
     if (items instanceof Failure) return items;
     const values = valuesOf(over, pairs);
-    const result = collector.begin();
+    const result = begin();
     let error: Failure | undefined;
     for (let i = 0; i < items.length; i++) {
       f.charge(0);
@@ -131,12 +131,12 @@ function collect<Result>(loop: Loop, filter: Run | undefined, at: number, collec
       const wanted = filter === undefined || filter(f);
       if (wanted === true) {
         f.cost += step;
-        const problem = collector.add(result, f);
+        const problem = add(result, f);
         error ??= problem;
       } else if (wanted !== false) error = notBool(wanted, at);
     }
     f.cost += end;
-    return error ?? collector.finish(result);
+    return error ?? finish(result);
   };
 }
 
