@@ -2,6 +2,7 @@
 // The mode that last allowed the caller is tried first. When all modes refuse, the first error is returned, so the
 // error depends on earlier requests, as in kube-apiserver.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import { badRequest } from '@lapse/kube/api/errors';
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import type { RequestHeaders } from '@lapse/kube/api/http';
@@ -39,7 +40,7 @@ export function impersonated(
   for (const mode of remembered ? [remembered, ...others] : others) {
     const refusal = findRefusal(demandsOf(mode, wanted, attributes), caller, server.authorizer);
     if (refusal === undefined) {
-      remember(last, caller.username, mode);
+      last.set(caller.username, mode);
       return userOf(wanted, mode);
     }
     first ??= refusal;
@@ -50,16 +51,10 @@ export function impersonated(
 function lastModesOf(server: ImpersonationContext): Map<string, Mode> {
   let last = lastModes.get(server);
   if (last === undefined) {
-    last = new Map();
+    last = new BoundedMap(MAX_REMEMBERED);
     lastModes.set(server, last);
   }
   return last;
-}
-
-function remember(last: Map<string, Mode>, username: string, mode: Mode): void {
-  last.delete(username);
-  if (last.size >= MAX_REMEMBERED) last.delete(last.keys().next().value!);
-  last.set(username, mode);
 }
 
 function userOf(wanted: Wanted, mode: Mode): UserInfo {

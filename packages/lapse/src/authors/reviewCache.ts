@@ -1,5 +1,6 @@
 // Access reviews of subjects with a cache of positive results. A decision to delete always requests new reviews.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, seconds } from '@lapse/base/instant';
 import type { Client } from '@lapse/kube/client/client';
@@ -13,7 +14,7 @@ export class ReviewCache {
   readonly #client: Pick<Client, 'create'>;
   readonly #clock: Pick<Clock, 'elapsed'>;
   /** When each positive review expires, in monotonic time. */
-  readonly #expiries = new Map<string, number>();
+  readonly #expiries = new BoundedMap<string, number>(MOST_REUSED);
 
   /** `client`: sends the reviews as Lapse. */
   constructor(client: Pick<Client, 'create'>, clock: Pick<Clock, 'elapsed'>) {
@@ -40,8 +41,6 @@ export class ReviewCache {
   }
 
   #remember(id: string, until: number): void {
-    this.#expiries.delete(id);
-    if (this.#expiries.size >= MOST_REUSED) this.#expiries.delete(this.#expiries.keys().next().value!);
     this.#expiries.set(id, until);
   }
 }

@@ -2,6 +2,7 @@
 // latter is seen later. If the object is gone or terminating, the DELETE took effect. If it exists in a later version, the
 // DELETE failed and can no longer take effect, because it carried the resourceVersion of the decision.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -55,7 +56,7 @@ export function computeResult(
 }
 
 export class OwnDeletions<Reason = unknown> {
-  readonly #byId = new Map<string, OwnDeletion<Reason>>();
+  readonly #byId = new BoundedMap<string, OwnDeletion<Reason>>(MOST);
   readonly #remembersAccepted: boolean;
 
   /** `remembersAccepted`: until `forget` is called, or the records are full. */
@@ -116,7 +117,6 @@ export class OwnDeletions<Reason = unknown> {
 
   #set(id: string, own: OwnDeletion<Reason>): void {
     this.#byId.delete(id);
-    if (this.#byId.size >= MOST) this.#byId.delete(this.#byId.keys().next().value!);
     this.#byId.set(id, own);
   }
 }

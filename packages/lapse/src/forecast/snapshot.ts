@@ -1,5 +1,6 @@
 // Reads a cluster for a plan: only lists, each reduced to the requested fields as the pages arrive.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describeSource, type Source } from '@lapse/runtime/source';
@@ -27,7 +28,10 @@ export function createSnapshot(
   focus?: Focus,
   namespace?: string,
 ): Snapshot {
-  const kept = new Map<string, { readonly projection: unknown; readonly objects: Promise<KubeObject[]> }>();
+  const kept = new BoundedMap<
+    string,
+    { readonly projection: unknown; readonly objects: Promise<KubeObject[]> }
+  >(MOST_KEPT);
   return {
     served,
     list<T extends KubeObject>(source: Source<T>): Promise<readonly T[]> {
@@ -36,9 +40,7 @@ export function createSnapshot(
       if (known !== undefined && known.projection === source.projection)
         return known.objects as unknown as Promise<T[]>;
       const objects = read(within(source, namespace));
-      kept.delete(id);
       kept.set(id, { projection: source.projection, objects: objects as unknown as Promise<KubeObject[]> });
-      if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
       return objects;
     },
     async *each<T extends KubeObject>(source: Source<T>): AsyncGenerator<readonly T[]> {

@@ -1,6 +1,7 @@
 // Builds a manager from families and a cluster connection: clients and transports, leader election, Events, the clock
 // guard, and the services of the families. `lapse run` and `lapse up` differ only in the transports.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import type { Log } from '@lapse/base/log';
 import type { Random } from '@lapse/base/random';
@@ -199,7 +200,7 @@ function impersonator(
   credentials: Credentials,
   dryRun: boolean,
 ): (who: Impersonation) => Client {
-  const clients = new Map<string, Client>();
+  const clients = new BoundedMap<string, Client>(MOST_IMPERSONATED);
   const never = new AbortController().signal;
   return (who) => {
     const id = JSON.stringify(who);
@@ -209,7 +210,6 @@ function impersonator(
     const made = dryRun
       ? createContextClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
       : plain;
-    if (clients.size >= MOST_IMPERSONATED) clients.delete(clients.keys().next().value!);
     clients.set(id, made);
     return made;
   };

@@ -1,5 +1,6 @@
 // Authorizes users with SubjectAccessReviews and caches the results briefly, as aggregated API servers usually do.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, seconds } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -31,7 +32,7 @@ const REMEMBERED: Millis = seconds(10);
 const MAX_CACHED = 4096;
 
 export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock): Authorizer {
-  const cached = new Map<string, { access: Access; until: number }>();
+  const cached = new BoundedMap<string, { access: Access; until: number }>(MAX_CACHED);
   return async (user, parsed, method) => {
     const spec = {
       user: user.name,
@@ -49,9 +50,7 @@ export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock
       allowed: status.allowed === true && status.denied !== true,
       reason: status.reason ?? '',
     };
-    cached.delete(question);
     cached.set(question, { access, until: clock.elapsed() + REMEMBERED });
-    if (cached.size > MAX_CACHED) cached.delete(cached.keys().next().value!);
     return access;
   };
 }

@@ -2,6 +2,7 @@
 // counted here and written when the series ends, or every half hour while it continues. Also limits the rate of
 // different Events per object.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import { formatMicroTime, type Instant, type Millis, minus, minutes } from '@lapse/base/instant';
 import { TokenBucket } from '@lapse/base/tokenBucket';
 import type { KubeEvent } from './build.ts';
@@ -30,8 +31,8 @@ const SPAM_PER_SECOND = 1 / 300;
 const MAX_ENTRIES = 4096;
 
 export class EventSeriesTracker {
-  readonly #entries = new Map<string, Entry>();
-  readonly #spam = new Map<string, TokenBucket>();
+  readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES);
+  readonly #spam = new BoundedMap<string, TokenBucket>(MAX_ENTRIES);
 
   get size(): number {
     return this.#entries.size;
@@ -43,7 +44,6 @@ export class EventSeriesTracker {
     const known = this.#entries.get(key);
     if (known === undefined) {
       if (this.#isSpam(event, elapsed)) return 'dropped';
-      forgetOldest(this.#entries);
       this.#entries.set(key, { event, lastSeen: now, lastWritten: now, unwritten: false });
       return { kind: 'create', event };
     }
@@ -80,7 +80,6 @@ export class EventSeriesTracker {
     const key = [event.regarding.uid, event.regarding.kind, event.regarding.name, event.type].join('\n');
     let bucket = this.#spam.get(key);
     if (bucket === undefined) {
-      forgetOldest(this.#spam);
       bucket = new TokenBucket({ perSecond: SPAM_PER_SECOND, burst: SPAM_BURST, now: elapsed });
       this.#spam.set(key, bucket);
     }
@@ -110,10 +109,4 @@ function keyOf({ type, action, reason, reportingController, regarding, related }
     related?.uid,
   ];
   return parts.join('\n');
-}
-
-function forgetOldest<V>(map: Map<string, V>): void {
-  if (map.size < MAX_ENTRIES) return;
-  const [oldest] = map.keys();
-  map.delete(oldest!);
 }

@@ -1,6 +1,7 @@
 // Reports all changes on the embedded API server to the timeline: the first write to a resource starts a watch of it.
 // Requests are observed and forwarded unchanged.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
 import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
@@ -33,7 +34,7 @@ export class Follower {
   readonly #caches: Caches;
   readonly #followed = new Map<string, Promise<void>>();
   /** The last writer per object, latest at the end. */
-  readonly #writers = new Map<string, Actor>();
+  readonly #writers = new BoundedMap<string, Actor>(MOST_WRITERS);
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -82,9 +83,7 @@ export class Follower {
   }
 
   #remember(key: string, actor: Actor): void {
-    this.#writers.delete(key);
     this.#writers.set(key, actor);
-    if (this.#writers.size > MOST_WRITERS) this.#writers.delete(this.#writers.keys().next().value!);
   }
 
   /** Resolves after the initial list: only later events are changes. */

@@ -1,5 +1,6 @@
 // Counts waiting, due and ended objects by family, for the live view and the final summary.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
 import { keyText, parseKeyText } from '@lapse/runtime/interner';
@@ -98,10 +99,7 @@ export class Tally {
     if (outcome.kind === 'waitUntil') {
       const ref = this.#options.refOf?.(controller, key) ?? refText(controller, parseKeyText(key));
       counters.waits.set(id, { ref, at: outcome.at });
-      counters.deadlines.delete(id);
       counters.deadlines.set(id, outcome.at);
-      if (counters.deadlines.size > MOST_DEADLINES)
-        counters.deadlines.delete(counters.deadlines.keys().next().value!);
     } else counters.waits.delete(id);
     if (outcome.kind === 'failed') counters.failed++;
   }
@@ -154,7 +152,7 @@ export class Tally {
     const family = this.#options.familyOf?.(name) ?? name;
     let counters = this.#allCounters.get(family);
     if (counters === undefined) {
-      counters = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
+      counters = { waits: new Map(), deadlines: new BoundedMap(MOST_DEADLINES), ended: 0, failed: 0 };
       this.#allCounters.set(family, counters);
     }
     return counters;

@@ -1,6 +1,7 @@
 // Interprets a Cleaner: parses durations, checks names, compiles conditions. Admission and reconcile call the same
 // function, so every accepted Cleaner can be evaluated. Errors that passed admission are reported in status.
 
+import { BoundedMap } from '@lapse/base/boundedMap';
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
 import {
@@ -179,13 +180,12 @@ function readCondition(text: string, environment: Environment): Program | string
 
 // Cleaners of one chart have the same targets, so their conditions are compiled once.
 const MOST_ENVIRONMENTS = 1000;
-const environments = new Map<string, Environment>();
+const environments = new BoundedMap<string, Environment>(MOST_ENVIRONMENTS);
 
 function environmentOf(variables: readonly string[]): Environment {
   const key = [...variables].sort().join(' ');
   let environment = environments.get(key);
   if (environment === undefined) {
-    if (environments.size >= MOST_ENVIRONMENTS) environments.delete(environments.keys().next().value!);
     environment = conditionEnvironment(Object.fromEntries(variables.map((name) => [name, DYN])));
     environments.set(key, environment);
   }

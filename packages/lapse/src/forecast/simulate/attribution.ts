@@ -2,6 +2,7 @@
 // reconcile reaches the transport, so that neither clients nor controllers need to pass it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { BoundedMap } from '@lapse/base/boundedMap';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { keyText } from '@lapse/runtime/interner';
 import type { RequestInfo } from '@lapse/simulation/requestInfo';
@@ -27,7 +28,7 @@ const MOST = 100_000;
 
 export class Attribution {
   readonly #current = new AsyncLocalStorage<Deed>();
-  readonly #deeds = new Map<string, Deed>();
+  readonly #deeds = new BoundedMap<string, Deed>(MOST);
 
   /** The same family, with its reconciles attributed to it. */
   around(family: Family): Family {
@@ -45,9 +46,7 @@ export class Attribution {
     const deed = this.#current.getStore();
     if (deed === undefined || (seen.verb !== 'delete' && seen.verb !== 'deletecollection')) return;
     const key = keyOf(seen);
-    this.#deeds.delete(key);
     this.#deeds.set(key, deed);
-    if (this.#deeds.size > MOST) this.#deeds.delete(this.#deeds.keys().next().value!);
   }
 
   /** The last controller that requested the deletion of this object. */
