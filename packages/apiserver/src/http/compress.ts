@@ -1,7 +1,8 @@
 // Compresses large GET responses for clients that accept gzip, like kube-apiserver above 128 KiB.
 
 import { promisify } from 'node:util';
-import { constants, createGzip, gzip } from 'node:zlib';
+import { constants, gzip } from 'node:zlib';
+import { gzipStream } from '@lapse/base/gzipStream';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { Relayed } from '../aggregation/relayed.ts';
 import { EventStream } from '../watch/eventStream.ts';
@@ -35,17 +36,4 @@ function withEncoding(response: HttpResponse, body: HttpResponse['body']): HttpR
     },
     body,
   };
-}
-
-async function* gzipStream(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const zip = createGzip(OPTIONS);
-  const feed = async () => {
-    for await (const chunk of source) {
-      if (!zip.write(chunk)) await new Promise((resolve) => zip.once('drain', resolve));
-    }
-    zip.end();
-  };
-  const feeding = feed().catch((cause: Error) => zip.destroy(cause));
-  yield* zip as AsyncIterable<Uint8Array>;
-  await feeding;
 }

@@ -2,6 +2,7 @@
 // authorizes the request, and discovery documents describe the resources. The handler is a function of the request and
 // its peer; host/listen.ts owns sockets and certificates.
 
+import { gzipStream } from '@lapse/base/gzipStream';
 import type { Log } from '@lapse/base/log';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -9,8 +10,8 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Peer } from '../host/peer.ts';
 import { asError } from '../outcome.ts';
+import { acceptsGzip } from './acceptsGzip.ts';
 import type { Access, Authorizer } from './access.ts';
-import { acceptsGzip, gzipStream } from './compress.ts';
 import { AGGREGATED_TYPE, discoveryList, groupDocument, groupList, resourceList } from './documents.ts';
 import { type ParsedRequest, parseRequest, type ResourceRequest, type Verb } from './path.ts';
 import { authenticate, type FrontProxy, type User } from './requestHeader.ts';

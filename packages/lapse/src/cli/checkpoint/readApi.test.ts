@@ -3,8 +3,8 @@
 import { gunzipSync } from 'node:zlib';
 import { silentLog } from '@lapse/base/log';
 import type { Client } from '@lapse/kube/client/client';
+import { acceptsGzip } from '@lapse/runtime/aggregated/acceptsGzip';
 import { aggregatedHandler } from '@lapse/runtime/aggregated/aggregated';
-import { acceptsGzip } from '@lapse/runtime/aggregated/compress';
 import { describe, expect, test } from 'vitest';
 import type { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import type { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
