@@ -1,11 +1,14 @@
 // /metrics of the server. Requests are counted when they end; other values are read on request.
 
+import { formatMetrics, METRICS_CONTENT_TYPE, type MetricFamily, type Sample } from '@lapse/base/prometheus';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Core } from '../context.ts';
 import { servedData } from '../data/tables.ts';
 import { bytesResponse } from '../http/respond.ts';
 import type { Resource } from '../resources/resource.ts';
-import { CONTENT_TYPE, expose, type Family, type Sample } from './exposition.ts';
+
+/** As kube-apiserver states it. */
+const CONTENT_TYPE = `${METRICS_CONTENT_TYPE}; escaping=underscores`;
 
 export function metricsPage(core: Core): HttpResponse {
   const families = [
@@ -14,7 +17,8 @@ export function metricsPage(core: Core): HttpResponse {
     ...watchFamilies(core),
     ...processFamilies(core),
   ];
-  return bytesResponse(200, Buffer.from(expose(families)), CONTENT_TYPE);
+  families.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return bytesResponse(200, Buffer.from(formatMetrics(families)), CONTENT_TYPE);
 }
 
 /** One resource per stored resource, for all its versions. */
@@ -29,7 +33,7 @@ function storedResources(core: Core): Map<string, Resource> {
 
 const COUNT_HELP = 'Number of stored objects at the time of last check split by kind.';
 
-function objectFamilies(core: Core): Family[] {
+function objectFamilies(core: Core): MetricFamily[] {
   const counts = core.store.counts();
   const resources = [...storedResources(core)].sort(([a], [b]) => (a < b ? -1 : 1));
   const older = resources.map(([resource]) => ({ labels: { resource }, value: counts.get(resource) ?? 0 }));
@@ -48,7 +52,7 @@ function objectFamilies(core: Core): Family[] {
   ];
 }
 
-function watchFamilies(core: Core): Family[] {
+function watchFamilies(core: Core): MetricFamily[] {
   const resources = storedResources(core);
   const longRunning: Sample[] = [];
   const registered: Sample[] = [];
@@ -84,10 +88,15 @@ function watchFamilies(core: Core): Family[] {
   ];
 }
 
-function processFamilies(core: Core): Family[] {
+function processFamilies(core: Core): MetricFamily[] {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
-  const gauge = (name: string, help: string, value: number, labels?: Record<string, string>): Family => ({
+  const gauge = (
+    name: string,
+    help: string,
+    value: number,
+    labels?: Record<string, string>,
+  ): MetricFamily => ({
     name,
     help,
     type: 'gauge',

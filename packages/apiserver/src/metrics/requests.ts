@@ -1,7 +1,6 @@
 // Request metrics: one map lookup and a few additions per request.
 
-import type { Family, Sample } from './exposition.ts';
-import { Histogram } from './exposition.ts';
+import { Histogram, type MetricFamily, type Sample } from '@lapse/base/prometheus';
 
 /** The labels of a request, with the values of kube-apiserver's metrics. */
 export interface RequestLabels {
@@ -49,7 +48,7 @@ export class RequestMetrics {
     series.seconds.observe(seconds);
   }
 
-  families(): Family[] {
+  families(): MetricFamily[] {
     return [
       {
         name: 'apiserver_request_total',

@@ -1,7 +1,7 @@
 // Serves /healthz, /livez, /readyz and /metrics on one port. Plain text without authentication, because nothing is secret.
 
+import { METRICS_CONTENT_TYPE } from '@lapse/base/prometheus';
 import type { HttpHandler } from '@lapse/kube/api/http';
-import { METRICS_CONTENT_TYPE } from '../metrics/text.ts';
 import { text } from './listen.ts';
 
 export interface StatusOptions {

@@ -1,7 +1,7 @@
 // A minimal Prometheus metrics registry: counters, gauges and histograms with labels. Updating a bound child costs one
 // addition. Registering a name twice returns the same metric, so that controllers can share it.
 
-import { type Sample, textOf } from './text.ts';
+import { formatMetrics, Histogram as HistogramSamples, type Sample } from '@lapse/base/prometheus';
 
 export type Labels = readonly string[];
 
@@ -47,7 +47,7 @@ class Children<Child> {
   readonly #labels: Labels;
   readonly #make: () => Child;
   readonly #name: string;
-  readonly #children = new Map<string, { values: Labels; child: Child }>();
+  readonly #children = new Map<string, { labels: Readonly<Record<string, string>>; child: Child }>();
 
   constructor(name: string, labels: Labels, make: () => Child) {
     this.#name = name;
@@ -63,7 +63,7 @@ class Children<Child> {
     const key = values.join(SEPARATOR);
     let entry = this.#children.get(key);
     if (entry === undefined) {
-      entry = { values, child: this.#make() };
+      entry = { labels: namedLabels(this.#labels, values), child: this.#make() };
       this.#children.set(key, entry);
     }
     return entry.child;
@@ -73,7 +73,7 @@ class Children<Child> {
     this.#children.delete(values.join(SEPARATOR));
   }
 
-  entries(): Iterable<{ values: Labels; child: Child }> {
+  entries(): Iterable<{ labels: Readonly<Record<string, string>>; child: Child }> {
     return this.#children.values();
   }
 }
@@ -88,25 +88,6 @@ class Value implements Counter, Gauge {
   }
   set(value: number): void {
     this.value = value;
-  }
-}
-
-class Buckets implements Histogram {
-  readonly #bounds: readonly number[];
-  readonly counts: Float64Array;
-  count = 0;
-  sum = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.counts = new Float64Array(bounds.length);
-  }
-
-  observe(value: number): void {
-    this.count++;
-    this.sum += value;
-    const at = this.#bounds.findIndex((bound) => value <= bound);
-    if (at !== -1) this.counts[at]!++;
   }
 }
 
@@ -137,7 +118,8 @@ export class Registry {
       };
       const samples = function* (): Generator<Sample> {
         yield* plain(children);
-        for (const read of reads) for (const [values, value] of read()) yield { suffix: '', values, value };
+        for (const read of reads)
+          for (const [values, value] of read()) yield { labels: namedLabels(labels, values), value };
       };
       return { family, metric: { name, help, type: 'gauge', labels, samples } };
     });
@@ -146,15 +128,17 @@ export class Registry {
   /** `bounds` are upper limits in ascending order; +Inf is added. */
   histogram(name: string, help: string, labels: Labels, bounds: readonly number[]): Family<Histogram> {
     return this.#register('histogram', name, labels, () => {
-      const children = new Children<Buckets>(name, labels, () => new Buckets(bounds));
-      const samples = () => cumulative(children, bounds);
+      const children = new Children(name, labels, () => new HistogramSamples(bounds));
+      const samples = () => buckets(children);
       return { family: children, metric: { name, help, type: 'histogram', labels, samples } };
     });
   }
 
   /** All metrics in the text exposition format. */
   text(): string {
-    return textOf([...this.#metrics.values()].map(({ metric }) => metric));
+    return formatMetrics(
+      [...this.#metrics.values()].map(({ metric }) => ({ ...metric, samples: metric.samples() })),
+    );
   }
 
   #register<F>(
@@ -175,19 +159,13 @@ export class Registry {
   }
 }
 
+const namedLabels = (names: Labels, values: Labels): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.map((name, i) => [name, values[i]!]));
+
 function* plain(children: Children<Counter | Gauge>): Generator<Sample> {
-  for (const { values, child } of children.entries()) yield { suffix: '', values, value: child.value };
+  for (const { labels, child } of children.entries()) yield { labels, value: child.value };
 }
 
-function* cumulative(children: Children<Buckets>, bounds: readonly number[]): Generator<Sample> {
-  for (const { values, child } of children.entries()) {
-    let sum = 0;
-    for (const [i, bound] of bounds.entries()) {
-      sum += child.counts[i]!;
-      yield { suffix: '_bucket', values, le: bound, value: sum };
-    }
-    yield { suffix: '_bucket', values, le: Number.POSITIVE_INFINITY, value: child.count };
-    yield { suffix: '_sum', values, value: child.sum };
-    yield { suffix: '_count', values, value: child.count };
-  }
+function* buckets(children: Children<HistogramSamples>): Generator<Sample> {
+  for (const { labels, child } of children.entries()) yield* child.samples(labels);
 }

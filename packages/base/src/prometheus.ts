@@ -1,6 +1,6 @@
-// The Prometheus text format: families of samples.
+// The text exposition format of Prometheus, version 0.0.4, and histograms.
 
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -14,15 +14,13 @@ export interface Sample {
   readonly value: number;
 }
 
-export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Families sorted by name. */
-export function expose(families: readonly Family[]): string {
-  const sorted = [...families].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return sorted.map(exposeFamily).join('');
-}
+/** The families in the given order. */
+export const formatMetrics = (families: readonly MetricFamily[]): string =>
+  families.map(formatFamily).join('');
 
-function exposeFamily({ name, help, type, samples }: Family): string {
+function formatFamily({ name, help, type, samples }: MetricFamily): string {
   let text = `# HELP ${name} ${help.replace(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n`;
   for (const { suffix = '', labels, value } of samples) {
     text += `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`;
@@ -52,6 +50,13 @@ export class Histogram {
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = bounds.map(() => 0);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+  get sum(): number {
+    return this.#sum;
   }
 
   observe(value: number): void {
