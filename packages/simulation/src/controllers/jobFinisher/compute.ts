@@ -2,6 +2,7 @@
 // and messages are those of the Job controller of Kubernetes 1.36. Pure.
 
 import { formatTime, type Instant, isDue, parseTime, plus } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import type { Condition, Job } from '@lapse/kube/api/kinds/builtin';
 import { type Finish, parseFinish } from '../finish.ts';
 import type { StatusStep } from '../statusStep.ts';
@@ -91,18 +92,14 @@ const ended = (status: JobStatus, ending: Ending, now: Instant): JobStatus & Rec
 });
 
 function withCondition(
-  { conditions = [] }: JobStatus,
+  { conditions }: JobStatus,
   ending: Ending,
   which: 'interim' | 'terminal',
   now: Instant,
 ): Condition[] {
-  const at = formatTime(now);
   const { reason, message } = ending;
-  const type = ending[which];
-  return [
-    ...conditions.filter((condition) => condition.type !== type),
-    { type, status: 'True', lastProbeTime: at, lastTransitionTime: at, reason, message },
-  ];
+  const next = { type: ending[which], status: 'True', lastProbeTime: formatTime(now), reason, message };
+  return setCondition<Condition>(conditions, next, now);
 }
 
 /** `0`, `0,1`, `0-4`. */

@@ -13,6 +13,7 @@ import {
   plus,
   seconds,
 } from '@lapse/base/instant';
+import { findCondition, setCondition } from '@lapse/kube/api/conditions';
 import type { Condition, Node } from '@lapse/kube/api/kinds/builtin';
 import type { StatusStep } from '../statusStep.ts';
 
@@ -73,13 +74,9 @@ const beat = (node: Node, now: Instant): NodeStep =>
     message: 'kubelet is posting ready status',
   });
 
-const readyOf = ({ status }: Node): Condition | undefined =>
-  status?.conditions?.find(({ type }) => type === 'Ready');
+const readyOf = ({ status }: Node): Condition | undefined => findCondition(status?.conditions, 'Ready');
 
-function withReady(node: Node, now: Instant, next: Omit<Condition, 'type'>): NodeStep {
-  const old = readyOf(node);
-  const since = old?.status === next.status ? old.lastTransitionTime : undefined;
-  const ready = { type: 'Ready', ...next, lastTransitionTime: since ?? formatTime(now) };
-  const others = (node.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
-  return { kind: 'write', status: { conditions: [...others, ready] } };
-}
+const withReady = (node: Node, now: Instant, next: Omit<Condition, 'type'>): NodeStep => ({
+  kind: 'write',
+  status: { conditions: setCondition<Condition>(node.status?.conditions, { type: 'Ready', ...next }, now) },
+});

@@ -2,6 +2,7 @@
 // Pure.
 
 import { formatTime, type Instant, isDue, parseTime, plus } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import type { Condition, ContainerStatus, Pod } from '@lapse/kube/api/kinds/builtin';
 import { type Finish, parseFinish } from '../finish.ts';
 import type { StatusStep } from '../statusStep.ts';
@@ -64,19 +65,11 @@ function ended(pod: Pod, { phase, reason, exitCode, containerReason }: Ending, n
   };
 }
 
-/** Merges conditions. Other conditions are kept; lastTransitionTime changes only with the status. */
-function withConditions(pod: Pod, now: Instant, next: readonly Condition[]): Condition[] {
-  const present = pod.status?.conditions ?? [];
-  const types = new Set(next.map(({ type }) => type));
-  return [
-    ...present.filter(({ type }) => !types.has(type)),
-    ...next.map((condition) => {
-      const old = present.find(({ type }) => type === condition.type);
-      const since = old?.status === condition.status ? old.lastTransitionTime : undefined;
-      return { ...condition, lastProbeTime: null, lastTransitionTime: since ?? formatTime(now) };
-    }),
-  ];
-}
+const withConditions = ({ status }: Pod, now: Instant, next: readonly Condition[]): Condition[] =>
+  next.reduce<Condition[]>(
+    (conditions, condition) => setCondition(conditions, { ...condition, lastProbeTime: null }, now),
+    status?.conditions ?? [],
+  );
 
 const containers = (
   { spec }: Pod,
