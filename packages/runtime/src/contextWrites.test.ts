@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { settled } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+import { ConfigMap, configMap, configMapController, inWorld, Secret, type World } from './world.testkit.ts';
+
+/** The cache receives no events from the first request with this method on. */
+function holdEventsAt(w: World, method: string): void {
+  w.interfere = (request) => {
+    if (request.method === method) w.holdEvents();
+    return undefined;
+  };
+}
 
 describe('reconciles after own writes', () => {
-  const increment = over(
+  const increment = configMapController(
     async (ctx) => {
       const cached = ctx.cache.get(ConfigMap, ctx.key);
       if (cached === undefined || cached.data?.done === 'yes') return settled();
@@ -22,10 +30,7 @@ describe('reconciles after own writes', () => {
     'do not repeat a write while the cache lags behind',
     inWorld({ controllers: [increment] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
-      w.interfere = (request) => {
-        if (request.method === 'PATCH') w.holdEvents();
-        return undefined;
-      };
+      holdEventsAt(w, 'PATCH');
       w.manager.start();
       await w.settle();
       expect(w.writes()).toHaveLength(1);
@@ -46,10 +51,7 @@ describe('reconciles after own writes', () => {
     'wait ten seconds for a cache that does not catch up, then count it',
     inWorld({ controllers: [increment] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
-      w.interfere = (request) => {
-        if (request.method === 'PATCH') w.holdEvents();
-        return undefined;
-      };
+      holdEventsAt(w, 'PATCH');
       w.manager.start();
       await w.settle();
       w.manager.enqueueAll('test');
@@ -67,7 +69,7 @@ describe('reconciles after own writes', () => {
     inWorld(
       {
         controllers: [
-          over(async (ctx) => {
+          configMapController(async (ctx) => {
             const cached = ctx.cache.get(ConfigMap, ctx.key);
             if (cached !== undefined)
               await ctx.client.delete(ConfigMap, ctx.key, { ifUid: cached.metadata.uid! });
@@ -77,10 +79,7 @@ describe('reconciles after own writes', () => {
       },
       async (w) => {
         await w.user.create(ConfigMap, configMap('a'));
-        w.interfere = (request) => {
-          if (request.method === 'DELETE') w.holdEvents();
-          return undefined;
-        };
+        holdEventsAt(w, 'DELETE');
         w.manager.start();
         await w.settle();
         w.manager.enqueueAll('test');
@@ -109,7 +108,7 @@ describe('reconciles after own writes', () => {
 });
 
 describe('declared rights', () => {
-  const touching = over(
+  const touching = configMapController(
     async (ctx) => {
       await ctx.client.patch(ConfigMap, ctx.key, { type: 'merge', patch: {} });
       await ctx.client.get(Secret, ctx.key);

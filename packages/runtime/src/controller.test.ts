@@ -1,12 +1,12 @@
 import { type Instant, millis, plus } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import { settled } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+import { ConfigMap, configMap, configMapController, inWorld, Secret } from './world.testkit.ts';
 
 describe('Controller: changes and reconciles', () => {
   test(
     'reconciles once for an existing, an added, a changed and a deleted object',
-    inWorld({ controllers: [over(() => settled())] }, async (w) => {
+    inWorld({ controllers: [configMapController(() => settled())] }, async (w) => {
       await w.user.create(ConfigMap, configMap('old'));
       w.manager.start();
       await w.settle();
@@ -31,7 +31,7 @@ describe('Controller: changes and reconciles', () => {
 
   test(
     'does not reconcile an update that changes no fact, but caches the new version',
-    inWorld({ controllers: [over(() => settled(), { facts: (o) => o.data })] }, async (w) => {
+    inWorld({ controllers: [configMapController(() => settled(), { facts: (o) => o.data })] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a', { x: '1' }));
       await w.settle();
@@ -50,7 +50,7 @@ describe('Controller: changes and reconciles', () => {
     inWorld(
       {
         controllers: [
-          over(() => settled(), {
+          configMapController(() => settled(), {
             watches: [
               {
                 kind: Secret,
@@ -88,7 +88,7 @@ describe('Controller: changes and reconciles', () => {
     inWorld(
       {
         controllers: [
-          over(() => settled(), {
+          configMapController(() => settled(), {
             concurrency: 1,
             firstDeadline: (o) => (o.data?.at === undefined ? undefined : (Number(o.data.at) as Instant)),
           }),
@@ -118,7 +118,7 @@ describe('Controller: changes and reconciles', () => {
     inWorld(
       {
         controllers: [
-          over(() => settled(), {
+          configMapController(() => settled(), {
             watches: [
               {
                 kind: Secret,

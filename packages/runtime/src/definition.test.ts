@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ControllerDefinition, defineController, rightsOf } from './definition.ts';
 import { settled } from './outcome.ts';
 import type { Projection } from './source.ts';
-import { ConfigMap, inWorld, over, Secret } from './world.testkit.ts';
+import { ConfigMap, configMapController, inWorld, Secret } from './world.testkit.ts';
 
 describe('defineController', () => {
   const reconcile = () => settled();
@@ -22,7 +22,7 @@ describe('defineController', () => {
   });
 
   test('derives rights from the declared rights plus list and watch of all sources', () => {
-    const definition = over(reconcile, {
+    const definition = configMapController(reconcile, {
       watches: [{ kind: Secret, to: () => [] }],
       rights: [
         { group: '', resource: 'configmaps', verbs: ['patch', 'list'] },
@@ -41,7 +41,7 @@ describe('defineController', () => {
     inWorld(
       {
         controllers: [
-          over(reconcile, {
+          configMapController(reconcile, {
             projection: { name: 'tiny', project: (o) => o } satisfies Projection<ConfigMap>,
           }),
         ],

@@ -7,10 +7,10 @@ import type { Caches } from './caches.ts';
 import { DynamicWatches } from './dynamic.ts';
 import { Interner } from './interner.ts';
 import { settled, waitUntil } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+import { ConfigMap, configMap, configMapController, inWorld, Secret } from './world.testkit.ts';
 
 describe('dynamic sources', () => {
-  const following = over(
+  const following = configMapController(
     (ctx) => {
       const cached = ctx.cache.get(ConfigMap, ctx.key);
       // A removed object need not declare anything: the runtime releases its sources.

@@ -2,23 +2,9 @@ import { instant, seconds } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
 import { describe, expect, test } from 'vitest';
 import { isIdle } from './activity.ts';
-import { type ControllerDefinition, defineController } from './definition.ts';
 import type { Elector } from './manager.ts';
 import { settled, waitUntil } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, Secret } from './world.testkit.ts';
-
-const over = (
-  name: string,
-  reconcile: ControllerDefinition['reconcile'],
-  more: Partial<ControllerDefinition> = {},
-) =>
-  defineController({
-    name,
-    for: ConfigMap,
-    namespace: 'default',
-    reconcile,
-    ...more,
-  } as ControllerDefinition);
+import { ConfigMap, configMap, inWorld, namedController, Secret } from './world.testkit.ts';
 
 function handElector() {
   let on: Parameters<Elector['start']>[0] | undefined;
@@ -39,7 +25,7 @@ describe('Manager: start', () => {
   const order = handElector();
   test(
     'syncs the caches, then acquires leadership, then starts the workers',
-    inWorld({ controllers: [over('c', () => settled())], elector: order.elector }, async (w) => {
+    inWorld({ controllers: [namedController('c', () => settled())], elector: order.elector }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.holdEvents();
       w.manager.start();
@@ -72,8 +58,11 @@ describe('Manager: start', () => {
       {
         listBy: 'pages',
         controllers: [
-          over('good', () => settled()),
-          over('late', () => settled(), { for: Secret, watches: [{ kind: Missing, to: () => [] }] }),
+          namedController('good', () => settled()),
+          namedController('late', () => settled(), {
+            for: Secret,
+            watches: [{ kind: Missing, to: () => [] }],
+          }),
         ],
       },
       async (w) => {
@@ -116,7 +105,7 @@ describe('Manager: leadership', () => {
   const lead = handElector();
   test(
     'reconciles nothing after leadership is lost, and everything after it is regained',
-    inWorld({ controllers: [over('c', () => settled())], elector: lead.elector }, async (w) => {
+    inWorld({ controllers: [namedController('c', () => settled())], elector: lead.elector }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.manager.start();
       await w.settle();
@@ -143,7 +132,7 @@ describe('Manager: stop', () => {
   test(
     'leaves no timer armed, so that a deadline next year does not keep the process alive',
     inWorld(
-      { controllers: [over('c', () => waitUntil(instant(9e12), 'ttl'))], bookmarks: false },
+      { controllers: [namedController('c', () => waitUntil(instant(9e12), 'ttl'))], bookmarks: false },
       async (w) => {
         w.manager.start();
         await w.user.create(ConfigMap, configMap('a'));
@@ -162,7 +151,7 @@ describe('Manager: stop', () => {
       {
         elector: kind.elector,
         controllers: [
-          over(
+          namedController(
             'c',
             async (ctx) => {
               await ctx.client.get(ConfigMap, ctx.key);
@@ -201,7 +190,7 @@ describe('Manager: stop', () => {
     inWorld(
       {
         controllers: [
-          over('c', async (ctx) => {
+          namedController('c', async (ctx) => {
             await ctx.client.patch(
               ConfigMap,
               ctx.key,
@@ -234,7 +223,7 @@ describe('Manager: stop', () => {
 
   test(
     'stops even if a reconcile ignores the abort signal',
-    inWorld({ controllers: [over('c', () => new Promise(() => {}))] }, async (w) => {
+    inWorld({ controllers: [namedController('c', () => new Promise(() => {}))] }, async (w) => {
       await w.user.create(ConfigMap, configMap('a'));
       w.manager.start();
       const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,52 +1,41 @@
 import { type Instant, millis } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
-import { type ControllerDefinition, defineController } from './definition.ts';
 import { settled, waitUntil } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, refuse } from './world.testkit.ts';
-
-const over = (
-  name: string,
-  reconcile: ControllerDefinition['reconcile'],
-  more: Partial<ControllerDefinition> = {},
-) =>
-  defineController({
-    name,
-    for: ConfigMap,
-    namespace: 'default',
-    reconcile,
-    ...more,
-  } as ControllerDefinition);
+import { ConfigMap, configMap, inWorld, namedController, refuse } from './world.testkit.ts';
 
 describe('Manager: status and metrics', () => {
   test(
     'exports the controller-runtime and client-go metrics from the start, at zero',
-    inWorld({ controllers: [over('c', () => settled(), { queue: 'ttl_jobs_to_delete' })] }, async (w) => {
-      w.manager.start();
-      const text = w.manager.registry.text();
-      for (const line of [
-        'controller_runtime_reconcile_total{controller="c",result="success"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="error"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="requeue"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
-        'controller_runtime_active_workers{controller="c"} 0',
-        'controller_runtime_max_concurrent_reconciles{controller="c"} 4',
-        'controller_runtime_reconcile_time_seconds_count{controller="c"} 0',
-        'workqueue_depth{name="ttl_jobs_to_delete"} 0',
-        'workqueue_adds_total{name="ttl_jobs_to_delete"} 0',
-        'workqueue_retries_total{name="ttl_jobs_to_delete"} 0',
-        'workqueue_queue_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
-        'workqueue_work_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
-        'workqueue_unfinished_work_seconds{name="ttl_jobs_to_delete"} 0',
-        'workqueue_longest_running_processor_seconds{name="ttl_jobs_to_delete"} 0',
-        'lapse_timers_pending 0',
-      ])
-        expect(text.split('\n')).toContain(line);
-    }),
+    inWorld(
+      { controllers: [namedController('c', () => settled(), { queue: 'ttl_jobs_to_delete' })] },
+      async (w) => {
+        w.manager.start();
+        const text = w.manager.registry.text();
+        for (const line of [
+          'controller_runtime_reconcile_total{controller="c",result="success"} 0',
+          'controller_runtime_reconcile_total{controller="c",result="error"} 0',
+          'controller_runtime_reconcile_total{controller="c",result="requeue"} 0',
+          'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
+          'controller_runtime_active_workers{controller="c"} 0',
+          'controller_runtime_max_concurrent_reconciles{controller="c"} 4',
+          'controller_runtime_reconcile_time_seconds_count{controller="c"} 0',
+          'workqueue_depth{name="ttl_jobs_to_delete"} 0',
+          'workqueue_adds_total{name="ttl_jobs_to_delete"} 0',
+          'workqueue_retries_total{name="ttl_jobs_to_delete"} 0',
+          'workqueue_queue_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
+          'workqueue_work_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
+          'workqueue_unfinished_work_seconds{name="ttl_jobs_to_delete"} 0',
+          'workqueue_longest_running_processor_seconds{name="ttl_jobs_to_delete"} 0',
+          'lapse_timers_pending 0',
+        ])
+          expect(text.split('\n')).toContain(line);
+      },
+    ),
   );
 
   test(
     'updates the metrics with each reconcile',
-    inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
+    inWorld({ controllers: [namedController('c', () => settled())] }, async (w) => {
       w.manager.start();
       await w.user.create(ConfigMap, configMap('a'));
       await w.settle();
@@ -63,7 +52,7 @@ describe('Manager: status and metrics', () => {
     inWorld(
       {
         controllers: [
-          over('c', async (ctx) => {
+          namedController('c', async (ctx) => {
             await ctx.client.get(ConfigMap, ctx.key);
             return settled();
           }),
@@ -86,7 +75,7 @@ describe('Manager: status and metrics', () => {
 
   test(
     'reports a refused watch as a problem and retries it with backoff',
-    inWorld({ controllers: [over('c', () => settled())], listBy: 'pages' }, async (w) => {
+    inWorld({ controllers: [namedController('c', () => settled())], listBy: 'pages' }, async (w) => {
       w.interfere = ({ path }) => (path.includes('watch') ? refuse(403, 'Forbidden', 'no') : undefined);
       w.manager.start();
       await w.pass(10 * 60_000);
@@ -102,7 +91,7 @@ describe('Manager: status and metrics', () => {
 
 test(
   'sends only a few requests and runs no reconcile in an idle hour',
-  inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
+  inWorld({ controllers: [namedController('c', () => settled())] }, async (w) => {
     for (let i = 0; i < 50; i++) await w.user.create(ConfigMap, configMap(`a${i}`));
     w.manager.start();
     await w.settle();
@@ -121,7 +110,7 @@ test(
       listBy: 'pages',
       bookmarks: false,
       controllers: [
-        over('c', (ctx) => {
+        namedController('c', (ctx) => {
           const at = Number(ctx.cache.get(ConfigMap, ctx.key)?.data?.at ?? 0) as Instant;
           return ctx.now >= at ? settled() : waitUntil(at, 'test');
         }),

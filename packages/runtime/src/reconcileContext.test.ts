@@ -5,7 +5,7 @@ import type { ControllerDefinition } from './definition.ts';
 import type { EventNote, RegardingObject } from './events/types.ts';
 import { again, settled, terminal, waitUntil } from './outcome.ts';
 import type { ReconcileContext } from './reconcileContext.ts';
-import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+import { ConfigMap, configMap, configMapController, inWorld, Secret } from './world.testkit.ts';
 
 const dataOf = (ctx: ReconcileContext) => ctx.cache.get(ConfigMap, ctx.key)?.data;
 
@@ -15,7 +15,7 @@ describe('reconciles', () => {
     inWorld(
       {
         controllers: [
-          over((ctx) => {
+          configMapController((ctx) => {
             const at = Number(dataOf(ctx)?.at ?? 0) as Instant;
             return ctx.now >= at ? settled() : waitUntil(at, 'test');
           }),
@@ -36,7 +36,7 @@ describe('reconciles', () => {
     inWorld(
       {
         controllers: [
-          over((ctx) => {
+          configMapController((ctx) => {
             if (ctx.key.name === 'bad') throw new Error('boom');
             return settled();
           }),
@@ -61,7 +61,7 @@ describe('reconciles', () => {
     inWorld(
       {
         controllers: [
-          over(
+          configMapController(
             async (ctx) => {
               const key = ctx.key.name;
               const log = running as { keys: string[]; most: number };
@@ -98,7 +98,9 @@ describe('reconciles', () => {
   test(
     'fail with a clear error when they read a kind that is not watched',
     inWorld(
-      { controllers: [over((ctx) => (ctx.cache.get(Secret, ctx.key) ? settled() : settled()))] },
+      {
+        controllers: [configMapController((ctx) => (ctx.cache.get(Secret, ctx.key) ? settled() : settled()))],
+      },
       async (w) => {
         w.manager.start();
         await w.user.create(ConfigMap, configMap('a'));
@@ -113,14 +115,17 @@ describe('reconciles', () => {
 
   test(
     'that return again are neither counted as errors nor retried in a hot loop',
-    inWorld({ controllers: [over((ctx) => (ctx.losses < 3 ? again('test') : settled()))] }, async (w) => {
-      w.manager.start();
-      await w.user.create(ConfigMap, configMap('a'));
-      await w.settle();
-      expect(w.reconciles).toHaveLength(1);
-      await w.pass(10_000);
-      expect(w.reconciles.map((p) => p.outcome.kind)).toEqual(['again', 'again', 'again', 'settled']);
-    }),
+    inWorld(
+      { controllers: [configMapController((ctx) => (ctx.losses < 3 ? again('test') : settled()))] },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.settle();
+        expect(w.reconciles).toHaveLength(1);
+        await w.pass(10_000);
+        expect(w.reconciles.map((p) => p.outcome.kind)).toEqual(['again', 'again', 'again', 'settled']);
+      },
+    ),
   );
 });
 
@@ -136,14 +141,17 @@ describe('Events about failures', () => {
     close: async () => {},
   };
   const expectEvents = (reconcile: ControllerDefinition['reconcile'], check: () => void) =>
-    inWorld({ controllers: [over(reconcile, { stuckAfter: 4 })], events: outbox }, async (w) => {
-      events.length = 0;
-      w.manager.start();
-      await w.user.create(ConfigMap, configMap('a'));
-      await w.pass(10 * 60_000);
-      check();
-      expect(w.requests.length).toBeLessThan(40);
-    });
+    inWorld(
+      { controllers: [configMapController(reconcile, { stuckAfter: 4 })], events: outbox },
+      async (w) => {
+        events.length = 0;
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.pass(10 * 60_000);
+        check();
+        expect(w.requests.length).toBeLessThan(40);
+      },
+    );
 
   test(
     'report a stuck object once per streak of failures, while retries continue',

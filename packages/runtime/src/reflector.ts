@@ -12,6 +12,7 @@ import { TransportError } from '@lapse/kube/client/transport';
 import { watchSilence } from '@lapse/kube/client/watchdog';
 import type { WatchEvent } from '@lapse/kube/client/watchEvents';
 import { computeEnd, selectionOf } from './liveness.ts';
+import { asError } from './outcome.ts';
 import {
   beginListing,
   classify,
@@ -274,5 +275,3 @@ export class Reflector<T extends KubeObject> {
     this.#problem = { kind, verb, error: ending.error, since };
   }
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -4,7 +4,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { Elector } from './manager.ts';
 import { settled, waitUntil } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, over, Secret, type World } from './world.testkit.ts';
+import { ConfigMap, configMap, configMapController, inWorld, Secret, type World } from './world.testkit.ts';
 
 function handElector() {
   let on: Parameters<Elector['start']>[0] | undefined;
@@ -36,7 +36,7 @@ describe('a replica that lost the lease', () => {
   test(
     'keeps no key of an object that is deleted afterwards',
     inWorld(
-      { controllers: [over(() => waitUntil(instant(9e12), 'ttl'))], elector: waiting.elector },
+      { controllers: [configMapController(() => waitUntil(instant(9e12), 'ttl'))], elector: waiting.elector },
       async (w) => {
         await w.user.create(ConfigMap, configMap('stays'));
         await w.user.create(ConfigMap, configMap('leaves'));
@@ -62,7 +62,7 @@ describe('a replica that lost the lease', () => {
       {
         elector: cutOff.elector,
         controllers: [
-          over(async () => {
+          configMapController(async () => {
             await hanging.promise;
             return waitUntil(instant(9e12), 'ttl');
           }),
@@ -85,7 +85,7 @@ describe('a replica that lost the lease', () => {
   );
 
   const dynamic = handElector();
-  const following = over(
+  const following = configMapController(
     (ctx) => {
       if (ctx.cache.get(ConfigMap, ctx.key) !== undefined)
         ctx.dynamic.declare([{ kind: Secret, namespace: 'default' }]);
@@ -116,7 +116,7 @@ describe('a replica that lost the lease', () => {
   );
 
   const ordered = handElector();
-  const deadlines = over(() => settled(), {
+  const deadlines = configMapController(() => settled(), {
     firstDeadline: ({ data }) => instant(Number(data?.deadline)),
   });
   test(

@@ -190,7 +190,7 @@ export const refuse = (
 });
 
 /** A controller for ConfigMaps with the given reconcile function. */
-export const over = (
+export const configMapController = (
   reconcile: ControllerDefinition['reconcile'],
   more: Partial<ControllerDefinition<ConfigMap>> = {},
 ): ControllerDefinition =>
@@ -201,3 +201,10 @@ export const over = (
     reconcile,
     ...more,
   }) as ControllerDefinition;
+
+export const namedController = (
+  name: string,
+  reconcile: ControllerDefinition['reconcile'],
+  more: Partial<ControllerDefinition> = {},
+): ControllerDefinition =>
+  configMapController(reconcile, { name, ...more } as Partial<ControllerDefinition<ConfigMap>>);

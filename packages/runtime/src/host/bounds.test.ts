@@ -1,23 +1,10 @@
 import { request as plainRequest } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { type Host, type HostOptions, listen, text } from './listen.ts';
+import { expect, test } from 'vitest';
+import { closeHostsAfterEach, openHost } from './host.testkit.ts';
+import { text } from './listen.ts';
 
-const cleanup: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const undo of cleanup.splice(0).reverse()) await undo();
-});
-
-async function open(options: Partial<HostOptions>): Promise<Host> {
-  const host = await listen({
-    handle: async () => text(200, 'hi\n'),
-    port: 0,
-    address: '127.0.0.1',
-    ...options,
-  });
-  cleanup.push(() => host.close());
-  return host;
-}
+closeHostsAfterEach();
 
 /** Sends the raw bytes `sent` and returns the raw response. */
 function converse(port: number, sent: string): Promise<string> {
@@ -47,14 +34,14 @@ function begin(port: number, head: { length: number; sent: number }) {
 
 test('returns 413 without reading a body whose Content-Length exceeds the limit', async () => {
   const excess: string[] = [];
-  const host = await open({ maxBody: 1000, onExcess: (why) => excess.push(why) });
+  const host = await openHost({ maxBody: 1000, onExcess: (why) => excess.push(why) });
   const answer = await converse(host.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1001\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   expect(excess).toEqual(['size']);
 });
 
 test('returns 413 for a chunked body over the limit and accepts one at the limit', async () => {
-  const host = await open({ maxBody: 1000 });
+  const host = await openHost({ maxBody: 1000 });
   const chunked = (size: number) =>
     `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${size.toString(16)}\r\n${'a'.repeat(size)}\r\n0\r\n\r\n`;
   expect(await converse(host.port, chunked(1000))).toMatch(/^HTTP\/1\.1 200 /);
@@ -62,7 +49,7 @@ test('returns 413 for a chunked body over the limit and accepts one at the limit
 });
 
 test('returns 431 for headers over 64 KiB', async () => {
-  const host = await open({});
+  const host = await openHost({});
   const answer = await converse(
     host.port,
     `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(70_000)}\r\n\r\n`,
@@ -76,7 +63,7 @@ test('returns 429 with Retry-After for requests over the in-flight limit and ser
   const excess: string[] = [];
   let entered!: () => void;
   const isEntered = new Promise<void>((resolve) => (entered = resolve));
-  const host = await open({
+  const host = await openHost({
     maxInFlight: 1,
     onExcess: (why) => excess.push(why),
     handle: async () => {
@@ -99,7 +86,7 @@ test('returns 429 with Retry-After for requests over the in-flight limit and ser
 });
 
 test('limits the total bytes of bodies in flight and frees them afterwards', async () => {
-  const host = await open({ maxBody: 1000, maxBuffered: 1500 });
+  const host = await openHost({ maxBody: 1000, maxBuffered: 1500 });
   const slow = begin(host.port, { length: 1000, sent: 900 });
   let refused = 0;
   // Another 1000 bytes fit until the first 900 bytes have arrived.
@@ -117,7 +104,7 @@ test('limits the total bytes of bodies in flight and frees them afterwards', asy
 
 test('responds to a refused request although its body never arrives', async () => {
   const handled: string[] = [];
-  const host = await open({
+  const host = await openHost({
     refuse: ({ path }) => (path === '/secret' ? undefined : text(404, 'not found\n')),
     handle: async ({ path }) => {
       handled.push(path);

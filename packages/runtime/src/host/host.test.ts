@@ -5,26 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { selfSigned } from '@lapse/kube/client/certificate.testkit';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openCertificate } from './certificate.ts';
-import { type Host, type HostOptions, listen, text } from './listen.ts';
+import { cleanup, closeHostsAfterEach, openHost } from './host.testkit.ts';
+import { text } from './listen.ts';
 import { statusHandler } from './status.ts';
 
-const cleanup: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const undo of cleanup.splice(0).reverse()) await undo();
-});
-
-async function open(options: Partial<HostOptions>): Promise<Host> {
-  const host = await listen({
-    handle: async () => text(200, 'hi\n'),
-    port: 0,
-    address: '127.0.0.1',
-    ...options,
-  });
-  cleanup.push(() => host.close());
-  return host;
-}
+closeHostsAfterEach();
 
 function ask(
   port: number,
@@ -106,14 +93,14 @@ describe('/healthz, /readyz, /metrics', () => {
 
 describe('host socket', () => {
   test('responds to GET with a body and to HEAD without one', async () => {
-    const host = await open({});
+    const host = await openHost({});
     expect(await ask(host.port)).toMatchObject({ status: 200, body: 'hi\n' });
     expect(await ask(host.port, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
   test('returns 500 when a handler throws and keeps serving', async () => {
     const errors: string[] = [];
-    const host = await open({
+    const host = await openHost({
       handle: async ({ path }) => {
         if (path === '/bad') throw new Error('boom');
         return text(200, 'fine');
@@ -144,7 +131,7 @@ describe('certificates', () => {
     await write(first);
     const certificate = await openCertificate({ ...paths, clock: new VirtualClock() });
     cleanup.push(() => certificate.close());
-    const host = await open({ certificate });
+    const host = await openHost({ certificate });
     expect((await ask(host.port, { ca: first.cert })).body).toBe('hi\n');
     await write(second);
     await certificate.refresh();
@@ -204,7 +191,7 @@ describe('client certificates and streams', () => {
   async function met(clientPair?: { cert: string; key: string }) {
     const own = selfSigned('own', ['localhost']);
     const trusted = selfSigned('front-proxy');
-    const host = await open({
+    const host = await openHost({
       certificate: certificate(own),
       clientAuthority: authority(trusted.cert),
       handle: async (_request, peer) =>
@@ -250,7 +237,7 @@ describe('client certificates and streams', () => {
       yield Buffer.from('two');
     }
     const errors: unknown[] = [];
-    const host = await open({
+    const host = await openHost({
       handle: async ({ path }) => ({ status: 200, headers: {}, body: chunks(path === '/bad') }),
       onError: (error) => errors.push(error),
     });
