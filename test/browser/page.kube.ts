@@ -26,8 +26,8 @@ const WEEK = plan(
     end('build-1', 30),
     end('build-2', 30.2),
     end('release', 90, {
-      takes: [{ object: pod('release-x7k2p'), depth: 1 }],
-      takesMore: 4,
+      dependents: [{ object: pod('release-x7k2p'), depth: 1 }],
+      moreDependents: 4,
       because: 'It finished at noon and has a TTL of 3d.',
     }),
     end('cache', 120, { object: pod('cache'), rule: 'TTLPolicy web/pods' }),
@@ -99,7 +99,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     const mark = markOf(await marksOn(page, WEEK), 'release');
     await page.mouse.move(mark.x, mark.y);
     await cardSays(page, 'It finished at noon and has a TTL of 3d.');
-    await cardSays(page, 'Takes along 5');
+    await cardSays(page, 'Dependents: 5');
     await cardSays(page, 'release-x7k2p');
     await cardSays(page, 'and 4 more');
     await page.mouse.move(5, 5);
@@ -111,7 +111,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     const mark = markOf(await marksOn(page, WEEK), 'build-1');
     expect(mark.items).toHaveLength(2);
     await page.mouse.move(mark.x, mark.y);
-    await cardSays(page, '2 ends');
+    await cardSays(page, '2 deletions');
     await page.mouse.click(mark.x, mark.y);
     expect(await page.locator('#whole').isEnabled()).toBe(true);
     await page.mouse.move(5, 5);
@@ -158,9 +158,9 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
     expect(await spoken.textContent()).toContain('late, overdue by 2 h');
     await cardSays(page, 'late finished an hour ago');
     await page.keyboard.press('ArrowRight');
-    expect(await spoken.textContent()).toMatch(/^Job: 2 ends/);
+    expect(await spoken.textContent()).toMatch(/^Job: 2 deletions/);
     await page.keyboard.press('ArrowRight');
-    expect(await spoken.textContent()).toContain('Takes along 5');
+    expect(await spoken.textContent()).toContain('Dependents: 5');
     await page.keyboard.press('ArrowDown');
     expect(await spoken.textContent()).toContain('cache');
     await page.keyboard.press('+');
@@ -233,7 +233,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
       await page.locator(`#by-${by}`).check();
       await page.locator('#picture').press('Escape');
       await page.locator('#picture').press('ArrowRight');
-      expect(await page.locator('#spoken').textContent()).toMatch(new RegExp(`^${label}: 2 ends`));
+      expect(await page.locator('#spoken').textContent()).toMatch(new RegExp(`^${label}: 2 deletions`));
     }
   });
 
@@ -252,7 +252,7 @@ describe.skipIf('missing' in found)('the page in a browser', () => {
 
   test('an empty plan and a plan with one deletion', async () => {
     const none = await open(plan([], { more: 3 }));
-    expect(await none.locator('#empty').textContent()).toBe('Nothing ends in the next 7 d; 3 later.');
+    expect(await none.locator('#empty').textContent()).toBe('Nothing is deleted in the next 7 d; 3 later.');
     await none.locator('#picture').press('ArrowRight');
     await none.locator('#list').press('ArrowDown');
     const one = await open(plan([end('only', 5)]));

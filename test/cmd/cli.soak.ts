@@ -40,13 +40,9 @@ describe('usage errors are answered with a message', () => {
       2,
       /--token-auth-file \/no\/such\/file: no such file or directory\n$/,
     ],
-    [
-      ['server', '--colour'],
-      2,
-      /^lapse: unknown option '--colour'\n\(lapse server --help shows what there is\)/,
-    ],
+    [['server', '--colour'], 2, /^lapse: unknown option '--colour'\n\(see lapse server --help\)/],
     [['dance'], 2, /^lapse: unknown command 'dance'/],
-    [['help', 'dance'], 2, /^lapse: there is no command "dance"; lapse --help lists them/],
+    [['help', 'dance'], 2, /^lapse: unknown command "dance"; see lapse --help/],
     [
       ['server', '--data', scratch, '--host', 'nowhere.invalid'],
       2,
@@ -55,9 +51,9 @@ describe('usage errors are answered with a message', () => {
     [
       ['plan', '--kubeconfig', nowhere],
       1,
-      /ECONNREFUSED.*; is it up, and is it the right one\? --kubeconfig/,
+      /ECONNREFUSED.*; check that the API server is running, and --kubeconfig/,
     ],
-    [['crds', '--apply', '--kubeconfig', nowhere], 1, /ECONNREFUSED.*; is it up/],
+    [['crds', '--apply', '--kubeconfig', nowhere], 1, /ECONNREFUSED.*; check that the API server is running/],
   ])('lapse %j', async (args, code, message) => {
     const result = await run(...args);
     expect(result.err).toMatch(message);

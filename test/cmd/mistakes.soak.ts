@@ -20,7 +20,7 @@ test.each(Object.keys(ODD_FILES))('a file with %s', async (name) => {
     ['simulate', '--for', '1h', path],
   ]) {
     const { code, said } = await runQuietly(args);
-    expect(said, args.join(' ')).not.toMatch(/a mistake in lapse/);
+    expect(said, args.join(' ')).not.toMatch(/a bug in lapse/);
     expect([0, 2, 3], said).toContain(code);
     if (code === 2) expect(said).not.toMatch(/^\s+at /m);
   }

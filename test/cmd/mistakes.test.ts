@@ -11,7 +11,7 @@ const none = join(scratch, 'none.yaml');
 const empty = join(scratch, 'empty.yaml');
 writeFileSync(empty, '');
 
-const OURS = /a mistake in lapse/;
+const OURS = /a bug in lapse/;
 
 const SAMPLE = [
   'an alias bomb',
@@ -66,7 +66,7 @@ test.each([
   const nowhere = join(scratch, 'nowhere.yaml');
   writeFileSync(nowhere, renderKubeconfig({ server: 'https://127.0.0.1:1', token: 't', name: 'n' }));
   const { code, said } = await runQuietly([...args, nowhere]);
-  expect(said).toMatch(/ECONNREFUSED.*; is it up/);
+  expect(said).toMatch(/ECONNREFUSED.*; check that the API server is running/);
   expect(code).toBe(1);
 });
 

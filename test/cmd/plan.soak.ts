@@ -39,7 +39,7 @@ async function plan(...args: string[]): Promise<{ code: number | null; out: stri
 describe('formats', () => {
   test.each([
     ['text', /job\/report -n ci/],
-    ['wide', /1 object ends/],
+    ['wide', /1 deletion until/],
     ['json', /"name": "report"/],
     ['yaml', /^made: /],
     ['html', /^<!doctype html>/],
@@ -63,11 +63,11 @@ describe('formats', () => {
     const lapse = join(import.meta.dirname, '../../bin/lapse');
     const child = execFile(lapse, ['plan', '-', '-o', 'wide']);
     child.stdin!.end(readFileSync(jobs));
-    expect(await text(child.stdout!)).toMatch(/job\/report -n ci[\s\S]*1 object ends/);
+    expect(await text(child.stdout!)).toMatch(/job\/report -n ci[\s\S]*1 deletion until/);
   });
 
   test('a shorter horizon leaves the deletion out, and counts it', async () => {
-    expect((await plan(jobs, '--for', '10m')).out).toMatch(/0 objects end by .*, 1 ends later\./);
+    expect((await plan(jobs, '--for', '10m')).out).toMatch(/0 deletions until .*, 1 later\./);
   });
 });
 
@@ -75,7 +75,7 @@ describe('usage errors', () => {
   test.each([
     [['--for', 'soon', jobs], /--for soon/],
     [['-o', 'pdf', jobs], /pdf/],
-    [['--controllers=-ttl-policy', jobs], /leaves nothing/],
+    [['--controllers=-ttl-policy', jobs], /selects no controller/],
     [['no-such-file.yaml'], /no-such-file.yaml/],
     [['--kubeconfig', 'no-such-config'], /no-such-config/],
   ])('%j', async (args, pattern) => {
@@ -144,7 +144,7 @@ test('a namespace that does not exist is reported', () =>
     },
     async (kubeconfig) => {
       const { code, out } = await plan('--kubeconfig', kubeconfig, '-n', 'nope');
-      expect(out).toMatch(/, namespace nope \(which does not exist\): 0 objects end/);
+      expect(out).toMatch(/, namespace nope \(which does not exist\): 0 deletions/);
       expect(code).toBe(0);
     },
   ));
@@ -154,9 +154,9 @@ test('a server that does not answer is reported while waiting, and the wait is l
     () => {},
     async (kubeconfig) => {
       const lapse = new LapseProcess(['plan', '--kubeconfig', kubeconfig]);
-      await lapse.says(/^lapse: waiting for an answer of http:\/\/127\.0\.0\.1:\d+\n/);
+      await lapse.says(/^lapse: waiting for a response of http:\/\/127\.0\.0\.1:\d+\n/);
       expect(await lapse.exited).toBe(1);
-      expect(lapse.out).toMatch(/\nlapse: no answer to GET \S+ within 10 s; is it up/);
+      expect(lapse.out).toMatch(/\nlapse: no answer to GET \S+ within 10 s; check that the API server is running/);
     },
   ));
 
@@ -169,7 +169,7 @@ test('a full disk is reported', async () => {
   });
   expect({ code, err }).toEqual({
     code: 1,
-    err: 'lapse: the output could not be written: no space left on device\n',
+    err: 'lapse: cannot write the output: no space left on device\n',
   });
 });
 

@@ -67,6 +67,6 @@ test('a second process on the same data directory is refused with a message', as
   await first.says(/Ctrl-C/);
   const second = up('--no-examples');
   expect(await second.exited).toBe(2);
-  expect(second.out).toMatch(/is in use by another lapse; choose another --data directory/);
+  expect(second.out).toMatch(/is in use by another process of Lapse; choose another --data directory/);
   expect(await first.end('SIGINT')).toBe(0);
 });

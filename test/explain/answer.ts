@@ -7,7 +7,7 @@ import { withSettings } from 'lapse/cli/flags';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { explainObject } from 'lapse/forecast/explain/explainObject';
 import type { Explanation } from 'lapse/forecast/explain/explanation';
-import { findObject } from 'lapse/forecast/explain/find';
+import { findObject } from 'lapse/forecast/explain/findObject';
 import { parseTarget, resolveKind } from 'lapse/forecast/resolveKind';
 import { readGeneral } from 'lapse/manager/configuration/general';
 import { loadConfiguration } from 'lapse/manager/configuration/load';

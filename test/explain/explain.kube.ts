@@ -95,7 +95,7 @@ test('kubectl executes the advised commands, also if the annotation exists alrea
   await follow((await explain('job/report')).text, /^ {2}next +to keep it: /);
   const kept = await explain('job/report');
   expect(kept.text).toMatch(/^job\/report -n default is held\n {2}because +opted out\n/);
-  await follow(kept.text, /^ {2}next +to let it end: /);
+  await follow(kept.text, /^ {2}next +to allow the deletion: /);
   expect((await explain('job/report')).text).toMatch(/^job\/report -n default ends /);
   await follow((await explain('cm/of-report')).text, /^ {2}next +to keep it, keep Job report: /);
 });
@@ -121,8 +121,10 @@ test('two kinds of the same name are found by their full names', async () => {
   const { text } = await explain('cm/of-hello');
   expect(text).toContain('service.serving.knative.dev/hello -n default owns it');
   const named = await explain('service.serving.knative.dev/hello -n default');
-  expect(named.text).toMatch(/^service\.serving\.knative\.dev\/hello -n default stays: no rule means it\n/);
-  expect(named.text).toContain('a TTLPolicy for Service would end it');
+  expect(named.text).toMatch(
+    /^service\.serving\.knative\.dev\/hello -n default is kept: no rule applies to it\n/,
+  );
+  expect(named.text).toContain('a TTLPolicy for Service could delete it');
 });
 
 const SERVICES = {

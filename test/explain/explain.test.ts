@@ -2,7 +2,7 @@
 
 import { explanationJson, explanationYaml } from 'lapse/cli/explain/document';
 import { explanationText } from 'lapse/cli/explain/text';
-import { Refused } from 'lapse/forecast/explain/find';
+import { Refused } from 'lapse/forecast/explain/findObject';
 import { namingAmong, parseTarget, resolveKind } from 'lapse/forecast/resolveKind';
 import { UsageError } from 'lapse/manager/usage';
 import { describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ describe('for programs', () => {
     expect(json).toMatchObject({
       object: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ci', name: 'report' },
       now: '2026-03-01T12:00:00Z',
-      verdict: {
+      decision: {
         kind: 'ends',
         at: '2026-03-01T12:30:00Z',
         by: { family: 'ttl-after-finished', propagation: 'Foreground' },
@@ -58,19 +58,19 @@ describe('what cannot be explained', () => {
     explainIn(makeWorld(parseObjects(JOB), forbidden), words);
 
   test.each([
-    [['job'], '"job" names no object: say KIND/NAME, such as job/report-42'],
-    [['/report'], '"/report" names no object: say KIND/NAME, such as job/report-42'],
-    [['job/'], '"job/" names no object: say KIND/NAME, such as job/report-42'],
-    [['job/a', 'job/b'], '"job/a job/b" names more than one object: one KIND/NAME at a time'],
-    [['job/a/b'], '"job/a/b" names more than one object: one KIND/NAME at a time'],
+    [['job'], 'expected KIND/NAME, such as job/report-42, got "job"'],
+    [['/report'], 'expected KIND/NAME, such as job/report-42, got "/report"'],
+    [['job/'], 'expected KIND/NAME, such as job/report-42, got "job/"'],
+    [['job/a', 'job/b'], 'expected one KIND/NAME, got "job/a job/b"'],
+    [['job/a/b'], 'expected one KIND/NAME, got "job/a/b"'],
     [['jbo/report'], 'the cluster serves no kind "jbo"; did you mean jobs.batch?'],
     [['pipelinrun/x'], 'the cluster serves no kind "pipelinrun"; did you mean pipelineruns.tekton.dev?'],
     [['dragon/x'], 'the cluster serves no kind "dragon"; kubectl api-resources lists them'],
     [['jobs.apps/x'], 'the cluster serves no kind "jobs.apps"; did you mean jobs.batch?'],
-    [['pr/x'], '"pr" is more than one kind: say pipelineruns.tekton.dev or previews.shop.example.com'],
-    [['job/nope'], 'there is no Job "nope" in namespace default'],
-    [['job/report'], 'there is no Job "report" in namespace default; there is one in ci: add -n ci'],
-    [['node/report'], 'there is no Node "report"'],
+    [['pr/x'], 'kind "pr" is ambiguous: use pipelineruns.tekton.dev or previews.shop.example.com'],
+    [['job/nope'], 'Job "nope" in namespace default not found'],
+    [['job/report'], 'Job "report" in namespace default not found; found in ci: add -n ci'],
+    [['node/report'], 'Node "report" not found'],
   ])('%j', async (words, message) => {
     await expect(ask(words)).rejects.toThrow(new UsageError(message));
   });
@@ -84,8 +84,8 @@ describe('what cannot be explained', () => {
   });
 
   test('reports other unreadable objects beside the answer', async () => {
-    const { verdict, unread } = await ask(['job/report', '-n', 'ci'], ['ttlpolicies', 'namespaces']);
-    expect(verdict.kind).toBe('ends');
+    const { decision, unread } = await ask(['job/report', '-n', 'ci'], ['ttlpolicies', 'namespaces']);
+    expect(decision.kind).toBe('ends');
     expect(unread).toEqual([
       'ttl-policy: ttlpolicies: ttlpolicies is forbidden: User "dev" cannot read it',
       'Namespace ci: namespaces is forbidden: User "dev" cannot read it',

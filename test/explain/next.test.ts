@@ -2,8 +2,8 @@
 // and have the stated effect. Suggested policies pass admission.
 
 import { FAMILIES } from 'lapse/controllers/registry';
-import { findPolicyFor } from 'lapse/forecast/explain/endable';
 import type { Explanation } from 'lapse/forecast/explain/explanation';
+import { findPolicyFor } from 'lapse/forecast/explain/findPolicyFor';
 import { readGeneral } from 'lapse/manager/configuration/general';
 import { loadConfiguration } from 'lapse/manager/configuration/load';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,12 +18,12 @@ const wordsOf = (command: string): string[] =>
 
 /** What must be true after the command. */
 const EFFECTS: readonly (readonly [RegExp, (after: Explanation) => boolean])[] = [
-  [/^to keep it$/, ({ verdict }) => verdict.kind !== 'ends'],
-  [/^to only try the Cleaner out$/, ({ verdict }) => verdict.kind !== 'ends'],
-  [/^to let it end$/, ({ verdict }) => verdict.kind !== 'held'],
-  [/^to let the (policy|Cleaner) act$/, ({ verdict }) => verdict.kind === 'ends'],
-  [/^to give it an hour/, ({ verdict }) => !('by' in verdict) || verdict.by.reason !== 'NoTTL'],
-  [/^to have .* acted on$/, ({ off }) => off.length === 0],
+  [/^to keep it$/, ({ decision }) => decision.kind !== 'ends'],
+  [/^to set the Cleaner to dry run$/, ({ decision }) => decision.kind !== 'ends'],
+  [/^to allow the deletion$/, ({ decision }) => decision.kind !== 'held'],
+  [/^to enforce the (policy|Cleaner)$/, ({ decision }) => decision.kind === 'ends'],
+  [/^to delete it an hour/, ({ decision }) => !('by' in decision) || decision.by.reason !== 'NoTTL'],
+  [/^to enable /, ({ disabled }) => disabled.length === 0],
   [/^to keep it, keep /, () => true],
   [/^it is overdue/, () => true],
 ];
@@ -61,20 +61,20 @@ test('many situations advise commands', () => expect(advised.length).toBeGreater
 
 test.each(advised.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s', async (_, it) => {
   await world.hold(parseObjects(it.given));
-  const { next, verdict } = await explainIn(world, it.command.slice(2), it.given);
+  const { next, decision } = await explainIn(world, it.command.slice(2), it.given);
   const commands = next.flatMap(({ what, command }) => (command === undefined ? [] : [{ what, command }]));
   expect(commands.length).toBeGreaterThan(0);
   for (const { what, command } of commands) {
     await world.hold(parseObjects(it.given));
     const [, hasWorked] = EFFECTS.find(([pattern]) => pattern.test(what)) ?? [];
     const after = await follow(command, it);
-    expect(hasWorked?.(after), `${what}: ${command}, after ${verdict.kind}`).toBe(true);
+    expect(hasWorked?.(after), `${what}: ${command}, after ${decision.kind}`).toBe(true);
   }
 });
 
 describe('a policy is suggested only where it is allowed and useful', () => {
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
-  const asking = {
+  const context = {
     served: SERVED,
     now: NOW,
     general: readGeneral(document),
@@ -83,7 +83,7 @@ describe('a policy is suggested only where it is allowed and useful', () => {
     selected: FAMILIES,
   };
   const suggested = async (resource: string, name = 'x') =>
-    (await findPolicyFor(asking, SERVED.find((kind) => kind.resource === resource)!, name)) ?? 'none';
+    (await findPolicyFor(context, SERVED.find((kind) => kind.resource === resource)!, name)) ?? 'none';
   test.each([
     ['configmaps', 'TTLPolicy'],
     ['pipelineruns', 'TTLPolicy'],

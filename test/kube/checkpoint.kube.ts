@@ -289,7 +289,7 @@ describe('restoring', () => {
     const verified = await command(['verify', checkpoint]);
     expect([verified.code, verified.out]).toEqual([
       0,
-      expect.stringMatching(/is whole: 9 objects in 1 chunk\n/),
+      expect.stringMatching(/is complete: 9 objects in 1 chunk\n/),
     ]);
     const args = ['restore', checkpoint, '--namespace', 'copy'];
     const plan = await command(args);

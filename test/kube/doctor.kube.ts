@@ -100,7 +100,7 @@ test('CRDs: missing ones are a problem; those that lapse prints are recognized a
   const after = await examine(bed.kubeconfig);
   expect(after.findings.filter(({ level }) => level === 'problem')).toEqual([]);
   expect(after.of('kinds').map(({ level, message }) => `${level} ${message}`)).toEqual(
-    after.of('kinds').map(() => expect.stringMatching(/^ok v1\w+, ours$/)),
+    after.of('kinds').map(() => expect.stringMatching(/^ok v1\w+, of this version of Lapse$/)),
   );
   expect(after.code).toBe(0);
   expect(after.of('clock')[0]).toMatchObject({ level: 'ok' });

@@ -152,6 +152,6 @@ test('the settings that make a commit durable are read back from SQLite', async 
 
 test('a second server on the same data directory is refused with a message', async () => {
   const first = await startServerProcess(data);
-  await expect(startServerProcess(data)).rejects.toThrow(/in use by another lapse/);
+  await expect(startServerProcess(data)).rejects.toThrow(/in use by another process of Lapse/);
   await first.stop();
 });

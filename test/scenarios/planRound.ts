@@ -148,7 +148,7 @@ interface Expected {
   readonly within: number;
   readonly by: 'process' | 'simulated controller';
   /** The plan itself marks this deletion as uncertain. */
-  readonly perhaps: boolean;
+  readonly uncertain: boolean;
   readonly what: string;
 }
 
@@ -161,14 +161,14 @@ function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
     // A keeper rounds the time at which it finds that the object is gone.
     const within = end.rule.includes('Follow') ? 2 * SECOND : SECOND;
     const what = `${end.object.kind} ${end.object.name}`;
-    const isChance = end.perhaps === true;
-    add(end.object.uid, { at, within, by: 'process', perhaps: isChance, what: `${what} (${end.rule})` });
-    for (const { object, perhaps = false } of end.takes)
+    const isChance = end.uncertain === true;
+    add(end.object.uid, { at, within, by: 'process', uncertain: isChance, what: `${what} (${end.rule})` });
+    for (const { object, uncertain = false } of end.dependents)
       add(object.uid, {
         at,
         within,
         by: 'simulated controller',
-        perhaps: perhaps || isChance,
+        uncertain: uncertain || isChance,
         what: `${object.kind} ${object.name} with ${what}`,
       });
   }
@@ -215,8 +215,8 @@ function judge(plan: Plan, { since, drawn }: Known, simulation: Simulation): str
       problems.push(`planned for the ${met[0]!.by}: ${what} by the ${by}`);
   }
   for (const [uid, all] of expected)
-    for (const { at, within, what, perhaps } of all)
-      if (!perhaps && at + within <= now && !deletions.has(uid))
+    for (const { at, within, what, uncertain } of all)
+      if (!uncertain && at + within <= now && !deletions.has(uid))
         problems.push(`did not happen: ${what}, planned for ${when(at)}`);
   return problems;
 }

@@ -40,7 +40,7 @@ async function existing(client: Client): Promise<Map<string, ObjectName>> {
   return found;
 }
 
-type Fate = 'goes' | 'perhaps';
+type Fate = 'goes' | 'uncertain';
 
 /** By name: the forecast for all objects that are not forecast to stay. */
 async function predicted(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
@@ -59,8 +59,9 @@ async function predicted(client: Client, graphs: readonly Graph[]): Promise<Map<
       return object === undefined ? [] : [{ object, at: instant(0), propagation }];
     });
     for (const { object } of deletions) fates.set(object.name, 'goes');
-    for (const { takes } of new Cascade(ownership).deleteTogether(deletions))
-      for (const { object, perhaps } of takes) fates.set(object.name, perhaps === true ? 'perhaps' : 'goes');
+    for (const { dependents } of new Cascade(ownership).deleteTogether(deletions))
+      for (const { object, uncertain } of dependents)
+        fates.set(object.name, uncertain === true ? 'uncertain' : 'goes');
   });
   return fates;
 }
@@ -84,12 +85,14 @@ test('objects are deleted and kept as forecast, and uncertain forecasts are rare
       const name = nameIn(line);
       const fate = fates.get(`g${i}-${name}`) ?? 'stays';
       const is = alive.has(name) ? 'stays' : 'goes';
-      return fate === 'perhaps' || fate === is ? [] : [`${name} ${is}, and was said to be one that ${fate}`];
+      return fate === 'uncertain' || fate === is
+        ? []
+        : [`${name} ${is}, and was said to be one that ${fate}`];
     });
     return wrong.length === 0 ? [] : [{ wrong, before: before[i], ...graph, after: after[i] }];
   });
   expect({ seed: SEED, problems }).toEqual({ seed: SEED, problems: [] });
-  const perhaps = [...fates.values()].filter((fate) => fate === 'perhaps').length;
-  process.stdout.write(`${fates.size} objects go, ${perhaps} of them perhaps\n`);
-  expect(perhaps).toBeLessThan(fates.size / 5);
+  const uncertain = [...fates.values()].filter((fate) => fate === 'uncertain').length;
+  process.stdout.write(`${fates.size} objects go, ${uncertain} of them uncertain\n`);
+  expect(uncertain).toBeLessThan(fates.size / 5);
 });

@@ -21,7 +21,7 @@ const MOST_CPU_SECONDS = 25;
 interface PlannedEnd {
   readonly at: string;
   readonly object: { readonly kind: string; readonly name: string };
-  readonly takes: readonly { readonly object: { readonly kind: string; readonly name: string } }[];
+  readonly dependents: readonly { readonly object: { readonly kind: string; readonly name: string } }[];
 }
 interface Document {
   readonly made: string;
@@ -69,14 +69,16 @@ test('the Job that opted out is held', () => {
 });
 
 test('Pods are deleted with their Jobs', () => {
-  const takes = plan.ends.filter(({ takes: all }) => all.length > 0);
+  const dependents = plan.ends.filter(({ dependents: all }) => all.length > 0);
   const planned = new Set(plan.ends.map(({ object }) => object.name));
   const owners = Array.from({ length: JOBS / PODS_PER }, (_, i) => jobName(i * PODS_PER));
-  expect(takes.map(({ object }) => object.name).sort()).toEqual(
+  expect(dependents.map(({ object }) => object.name).sort()).toEqual(
     owners.filter((name) => planned.has(name)).sort(),
   );
   expect(
-    takes.every(({ object, takes: all }) => all.length === 1 && all[0]!.object.name === `${object.name}-pod`),
+    dependents.every(
+      ({ object, dependents: all }) => all.length === 1 && all[0]!.object.name === `${object.name}-pod`,
+    ),
   ).toBe(true);
 });
 
@@ -89,7 +91,7 @@ test('memory and work are bounded', () => {
 
 test('prints what it reads while it reads', () => {
   // A slow API server adds a line about waiting for its first answer.
-  const lines = run.stderr.split('\n').filter((line) => line && !line.includes('waiting for an answer'));
+  const lines = run.stderr.split('\n').filter((line) => line && !line.includes('waiting for a response'));
   expect(lines.length).toBeGreaterThanOrEqual(JOBS / 20_000);
   expect(lines.filter((line) => !/^read \d+ objects, now \w+$/.test(line))).toEqual([]);
   expect(Number(/\d+/.exec(lines.at(-1)!)![0])).toBeGreaterThanOrEqual(JOBS - 10_000);

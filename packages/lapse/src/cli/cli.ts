@@ -29,11 +29,13 @@ const everyCommand = (): Promise<Command[]> => Promise.all(Object.values(COMMAND
 
 async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('lapse')
-    .description('Makes everything temporary in a Kubernetes cluster end on time, and shows you first.')
+    .description(
+      'Deletes temporary objects of a Kubernetes cluster on time, and shows beforehand what it deletes.',
+    )
     .version(VERSION);
   const [, , first = '', second] = argv;
   if (first === 'help' && second !== undefined && !Object.hasOwn(COMMANDS, second))
-    throw new UsageError(`there is no command "${second}"; lapse --help lists them`);
+    throw new UsageError(`unknown command "${second}"; see lapse --help`);
   const loads = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
   for (const load of loads) program.addCommand(await load());
   await withHelpStyle(program).parseAsync(argv);
@@ -42,7 +44,7 @@ async function main(argv: readonly string[]): Promise<void> {
 // The reader may close the pipe early (`lapse plan | head`), or a disk may be full.
 process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   if (cause.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-  process.stderr.write(`lapse: the output could not be written: ${reasonOf(cause)}\n`);
+  process.stderr.write(`lapse: cannot write the output: ${reasonOf(cause)}\n`);
   process.exit(1);
 });
 // Errors of standard error cannot be reported.

@@ -150,17 +150,17 @@ test('without --controllers prints the CRDs of the default controllers, and how 
   const { out, err } = await run([]);
   expect(out).toContain('name: ttlpolicies.lapse.dev');
   expect(out).not.toContain('storage.deckhouse.io');
-  expect(err).toMatch(/off by default; --controllers=\*,.*storage-pool/);
+  expect(err).toMatch(/off by default are not included; --controllers=\*,.*storage-pool/);
   expect((await run(['--controllers=*,storage-pool'])).out).toContain(
     'name: replicatedstoragepools.storage.deckhouse.io',
   );
 });
 
 test.each([
-  ['', /leaves nothing/],
-  ['-cleaner', /leaves nothing/],
+  ['', /selects no controller/],
+  ['-cleaner', /selects no controller/],
   ['dance', /"dance" is none of/],
-  ['ttl-after-finished', /no kinds of its own; those that have are .*cleaner/],
+  ['ttl-after-finished', /has no CRDs; those with CRDs are .*cleaner/],
 ])('--controllers=%s is refused', (words, message) => {
   expect(() => selectForCrds(words)).toThrow(message);
 });

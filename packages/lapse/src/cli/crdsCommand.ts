@@ -31,10 +31,14 @@ kubectl apply replaces a CRD of the same name that another owner installed.`;
 export function crdsCommand(): Command {
   return new Command('crds')
     .description('print the CustomResourceDefinitions of the controllers, or apply them')
-    .option('--controllers <names>', 'of these, as for lapse run: * is what is on by default', '*')
-    .option('--apply', 'apply them to the cluster; those that are not ours are left alone')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
+    .option(
+      '--controllers <names>',
+      'controllers, as for lapse run; * selects those that are on by default',
+      '*',
+    )
+    .option('--apply', 'apply them to the cluster; CRDs of other owners are not changed')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'yaml or json').choices(['yaml', 'json']).default('yaml'))
     .addHelpText('after', HELP)
     .action(async (flags: CrdsFlags, parsed: Command) => {
@@ -56,16 +60,16 @@ export function selectForCrds(controllers: string): Family[] {
   const selected = selectFamilies(FAMILIES, controllers.split(',').filter(Boolean));
   const all = namesOf(FAMILIES).join(', ');
   if (selected.length === 0)
-    throw new UsageError(`--controllers=${controllers} leaves nothing; those with kinds are ${all}`);
+    throw new UsageError(`--controllers=${controllers} selects no controller; those with CRDs are ${all}`);
   if (namesOf(selected).length === 0)
-    throw new UsageError(`--controllers=${controllers} has no kinds of its own; those that have are ${all}`);
+    throw new UsageError(`--controllers=${controllers} has no CRDs; those with CRDs are ${all}`);
   return selected;
 }
 
 /** The hint for users who named no controllers. */
 function leftOut(selected: readonly Family[]): string {
   const names = namesOf(FAMILIES.filter((family) => !selected.includes(family)));
-  return `lapse: without those that are off by default; --controllers=*,${names.join()} adds them\n`;
+  return `lapse: CRDs of controllers that are off by default are not included; --controllers=*,${names.join()} adds them\n`;
 }
 
 async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[]): Promise<void> {

@@ -125,7 +125,7 @@ async function openStore(data: string, kind: EmbeddedOptions['store'], clock: Cl
     const { message } = cause as Error;
     const busy = /locked|busy/i.test(message);
     throw new UsageError(
-      busy ? `${file} is in use by another lapse; choose another --data directory` : message,
+      busy ? `${file} is in use by another process of Lapse; choose another --data directory` : message,
     );
   }
 }

@@ -4,10 +4,13 @@
 import { namedRows } from './help.ts';
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
-  [0, 'answered'],
-  [1, 'no answer: the cluster does not answer, or does not accept the credentials'],
-  [2, 'a mistake in the command or in a file: a flag, a name, an unknown kind, no such object'],
-  [3, 'something could not be read, or not without a right that is missing: the answer, if any, says what'],
+  [0, 'success'],
+  [1, 'the cluster does not respond, or rejects the credentials'],
+  [
+    2,
+    'an error in the command or in a file: an invalid flag or name, an unknown kind, an object that does not exist',
+  ],
+  [3, 'something could not be read, or a permission is missing; the output names it'],
 ];
 
 /** For the end of a help text, on a narrow terminal. */

@@ -16,10 +16,10 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
     'an API server that does not respond',
     unreachable,
     1,
-    /^request to x could not be sent; is it up, .*--context/,
+    /^request to x could not be sent; check that the API server is running.*--context/,
   ],
   ['credentials that have expired', new ApiError(401, 'Unauthorized', 'Unauthorized'), 1, /expired: log in/],
-  ['a right that is missing', new ApiError(403, 'Forbidden', 'no'), 1, /^no; ask for that right/],
+  ['a right that is missing', new ApiError(403, 'Forbidden', 'no'), 1, /^no; request this permission/],
   [
     'an API server that is unavailable',
     new ApiError(503, 'ServiceUnavailable', 'no'),
@@ -34,7 +34,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
       body: Buffer.from('<!DOCTYPE html>\n<html><h1>404</h1></html>'),
     }),
     1,
-    /^the server answered 404 \(text\/html\); is this the address of a Kubernetes API server\?/,
+    /^the server answered 404 \(text\/html\); check that this is the address of a Kubernetes API server/,
   ],
   [
     'an HTML page instead of JSON',
@@ -42,7 +42,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
       sent: true,
     }),
     1,
-    /^GET \/api: the answer \(text\/html\) is not JSON; is this the address/,
+    /^GET \/api: the answer \(text\/html\) is not JSON; check that this is the address/,
   ],
   [
     'a certificate of an unknown CA',
@@ -52,7 +52,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
       { sent: false },
     ),
     1,
-    /unable to get local issuer certificate; the server is not the one that certificate-authority/,
+    /unable to get local issuer certificate; the certificate of the server is not signed by certificate-authority/,
   ],
   [
     'a kubeconfig with invalid YAML',

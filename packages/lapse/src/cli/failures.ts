@@ -21,7 +21,7 @@ export function computeFailure(cause: unknown): Failure {
   if (text !== undefined) return { text, code: 1 };
   const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   return {
-    text: `unexpected, and a mistake in lapse; please report it with these lines:\n${stack}`,
+    text: `unexpected error, a bug in lapse; please report it with these lines:\n${stack}`,
     code: 1,
   };
 }
@@ -43,12 +43,12 @@ export function computeRefusal(cause: unknown): Refusal | undefined {
   const message = isOfKubernetes ? cause.message : withoutPage(cause.message);
   if (code === 401)
     return {
-      what: `the API server does not accept these credentials (${message})`,
+      what: `the API server rejects the credentials (${message})`,
       next: `they may have expired: log in again, ${ANOTHER}`,
     };
-  if (code === 403) return { what: message, next: `ask for that right, ${ANOTHER}` };
+  if (code === 403) return { what: message, next: `request this permission, ${ANOTHER}` };
   if (code === 429 || code >= 500)
-    return { what: `the API server could not answer (${code}): ${message}`, next: 'try again later' };
+    return { what: `the API server failed (${code}): ${message}`, next: 'try again later' };
   return { what: message, ...(isOfKubernetes ? {} : { next: NEXT.malformed }) };
 }
 
@@ -68,21 +68,21 @@ function computeUnanswered({ message, failure }: TransportError): Refusal {
 }
 
 const UNTRUSTED =
-  'the server is not the one that certificate-authority in the kubeconfig vouches for, or has a new certificate: get a new kubeconfig, or use another --context';
+  'the certificate of the server is not signed by certificate-authority of the kubeconfig: get a new kubeconfig, or use another --context';
 
 export function describeRefusal(cause: unknown): string | undefined {
   const refusal = computeRefusal(cause);
   return refusal && [refusal.what, ...(refusal.next === undefined ? [] : [refusal.next])].join('; ');
 }
 
-const WHICH = 'is it up, and is it the right one? --kubeconfig and --context say which cluster';
+const WHICH = 'check that the API server is running, and --kubeconfig and --context';
 
 const NEXT: Readonly<Record<TransportFailure, string>> = {
   unreachable: WHICH,
   broken: WHICH,
   timeout: WHICH,
   aborted: 'try again',
-  malformed: 'is this the address of a Kubernetes API server? --kubeconfig and --context say which cluster',
-  unsendable: 'look at the address and the credentials in the kubeconfig',
+  malformed: 'check that this is the address of a Kubernetes API server, and --kubeconfig and --context',
+  unsendable: 'check the address and the credentials in the kubeconfig',
   credentials: 'log in again, or use another --context',
 };

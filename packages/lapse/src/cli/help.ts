@@ -11,7 +11,7 @@ export function withHelpStyle(command: Command): Command {
   command
     .configureHelp({ padWidth, formatItem })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lapse: ')) })
-    .showHelpAfterError(`(${pathOf(command)} --help shows what there is)`)
+    .showHelpAfterError(`(see ${pathOf(command)} --help)`)
     .exitOverride();
   for (const under of command.commands) withHelpStyle(under);
   return command;

@@ -23,7 +23,7 @@ export const sayToUser = (text: string): void => void process.stderr.write(`laps
 export async function openCluster(flags: ClusterFlags): Promise<Looking> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials, server } = cluster;
-  const say = (): void => sayToUser(`waiting for an answer of ${server}`);
+  const say = (): void => sayToUser(`waiting for a response of ${server}`);
   const client = createClient({
     transport: impatient(readOnly(transport), { clock: realClock, say }),
     credentials,

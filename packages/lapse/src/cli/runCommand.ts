@@ -33,11 +33,11 @@ interface RunFlags {
 
 export function runCommand(): Command {
   const command = new Command('run')
-    .description('controllers against a cluster: the one of --kubeconfig, or the one this Pod is in')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
-    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .option('--module <file>', 'run the controllers this file exports; may be repeated', collectModules);
+    .description('run the controllers against a cluster: that of --kubeconfig, or that of the Pod')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags take precedence')
+    .option('--module <file>', 'run the controllers that this file exports; may be repeated', collectModules);
   const settings = withSettings(command, FAMILIES);
   return command.addHelpText('after', helpText()).action(async (flags: RunFlags, parsed: Command) => {
     const stop = untilAskedToStop();
@@ -53,7 +53,7 @@ export function runCommand(): Command {
     const words = general.controllers ?? (own.length > 0 ? own.map(({ name }) => name) : ['*']);
     const selected = selectFamilies(known, words);
     const log = openLog(general);
-    if (selected.length === 0) throw new UsageError(`--controllers=${words.join(',')} leaves nothing to run`);
+    if (selected.length === 0) throw new UsageError(`--controllers=${words.join(',')} selects no controller`);
     const cluster = await reachCluster(flags, process.env, realClock);
     const identity = `${hostname()}_${nameSuffix(systemRandom)}`;
     const context = { clock: realClock, random: systemRandom, log, identity };
@@ -100,7 +100,7 @@ const only = (namespace: string | undefined) => (namespace === undefined ? {} : 
 function helpText(): string {
   const families = FAMILIES.map(({ name, description, defaultOn }) => ({
     name,
-    description: defaultOn ? description : `${description} (off)`,
+    description: defaultOn ? description : `${description} (off by default)`,
   }));
   return [
     '',
@@ -110,8 +110,8 @@ function helpText(): string {
     'Every flag can be set in the file of --config, or as LAPSE_… in the environment',
     '(LAPSE_DRY_RUN=true).',
     '',
-    'Exit codes: 0 stopped when asked to, 1 what it needs could not be opened or had',
-    'to be given up, 2 a mistake in the command or the configuration.',
+    'Exit codes: 0 stopped by a signal, 1 a required resource is unavailable or was lost,',
+    '2 an error in the command or the configuration.',
     '',
     'Examples:',
     '  lapse run --dry-run',

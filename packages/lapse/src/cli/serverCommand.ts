@@ -23,7 +23,7 @@ export function withServerFlags(command: Command): Command {
   return command
     .option('--port <n>', 'port to listen on; 0 picks a free one', '0')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--data <dir>', 'where objects, certificates and the token are kept', '.lapse')
+    .option('--data <dir>', 'directory of objects, certificates and the token', '.lapse')
     .addOption(
       new Option('--store <kind>', 'sqlite survives restarts, memory does not')
         .choices(['sqlite', 'memory'])
@@ -31,11 +31,11 @@ export function withServerFlags(command: Command): Command {
     )
     .option(
       '--kubeconfig-out <file>',
-      'where to write a kubeconfig (default: kubeconfig in the data directory)',
+      'file to write a kubeconfig to (default: kubeconfig in the data directory)',
     )
-    .option('--token-auth-file <csv>', 'more users: lines of token,user,uid,"group1,group2"')
+    .option('--token-auth-file <csv>', 'additional users: lines of token,user,uid,"group1,group2"')
     .addOption(
-      new Option('--authorization-mode <mode>', 'RBAC: roles and bindings decide who may do what')
+      new Option('--authorization-mode <mode>', 'RBAC: enforce roles and bindings')
         .choices(['AlwaysAllow', 'RBAC'])
         .default('AlwaysAllow'),
     )
@@ -59,7 +59,7 @@ export function embeddedOptions(flags: ServerFlags) {
 
 export function serverCommand(): Command {
   return withServerFlags(new Command('server'))
-    .description('the embedded Kubernetes API server alone')
+    .description('run only the embedded Kubernetes API server')
     .addHelpText(
       'after',
       '\nExample:\n  lapse server --port 6443 --data ./data --kubeconfig-out ./kubeconfig\n  kubectl --kubeconfig ./kubeconfig get namespaces',

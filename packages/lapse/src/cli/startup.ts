@@ -17,11 +17,14 @@ export interface StartupOptions extends NeedsOptions {
 export async function logStartup(options: StartupOptions): Promise<void> {
   const { families, log } = options;
   for (const { family, controllers } of families)
-    log.info({ family: family.name, controllers: controllers.map(({ name }) => name) }, 'runs');
+    log.info(
+      { family: family.name, controllers: controllers.map(({ name }) => name) },
+      'starting controllers',
+    );
   try {
     await Promise.all([logMissingKinds(options), logMissingRights(options)]);
   } catch (error) {
-    log.warn({ error: asError(error) }, 'could not find out which kinds and rights are missing');
+    log.warn({ error: asError(error) }, 'cannot check for missing kinds and permissions');
   }
 }
 
@@ -33,7 +36,7 @@ async function logMissingKinds({ client, log, families }: StartupOptions): Promi
         {
           family: family.name,
           missing,
-          hint: applyCommand([family]) ?? 'apply the definitions it comes with',
+          hint: applyCommand([family]) ?? 'apply its CustomResourceDefinitions',
         },
         'kinds are not served',
       );
@@ -55,6 +58,6 @@ async function logMissingRights(options: StartupOptions): Promise<void> {
   for (const { who, rights, where } of needsOf(options)) {
     const missing = await review(rights, where);
     if (missing.length > 0)
-      options.log.warn({ controller: who, missing: missing.map(describeMissing) }, 'rights are missing');
+      options.log.warn({ controller: who, missing: missing.map(describeMissing) }, 'permissions are missing');
   }
 }

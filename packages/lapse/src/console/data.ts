@@ -1,8 +1,8 @@
 // Converts a plan to the data of the page: every kind, namespace, rule and family named once, most frequent first,
 // and a limited part of the cascade.
 
-import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '#forecast/plan';
-import type { PageData, Row, TakenRow } from './browser/data.ts';
+import type { Change, Dependent, Held, ObjectName, Plan, PlannedEnd } from '#forecast/plan';
+import type { DependentRow, PageData, Row } from './browser/data.ts';
 import { plainText } from './escape.ts';
 
 /**
@@ -34,24 +34,24 @@ export function pageData(plan: Plan): PageData {
     apiVersion: plainText(object.apiVersion, 300),
     because: plainText(because),
   });
-  const takenOf = ({ object, depth, perhaps }: Taken): TakenRow => [
+  const dependentRow = ({ object, depth, uncertain }: Dependent): DependentRow => [
     kinds.at(label(object)),
     namespaces.at(object.namespace ?? ''),
-    `${plainText(object.name, 300)}${perhaps === true ? ' (perhaps)' : ''}`,
+    `${plainText(object.name, 300)}${uncertain === true ? ' (uncertain)' : ''}`,
     depth,
   ];
   const endOf = (end: PlannedEnd): Row => {
     const room = Math.min(NAMED_PER_END, NAMED_IN_ALL - named);
-    const takes = end.takes.slice(0, room).map(takenOf);
-    named += takes.length;
-    const takesMore = end.takes.length - takes.length + end.takesMore;
+    const dependents = end.dependents.slice(0, room).map(dependentRow);
+    named += dependents.length;
+    const moreDependents = end.dependents.length - dependents.length + end.moreDependents;
     return {
       at: timeOf(end.at),
       ...rowOf(end),
-      ...(end.perhaps === true ? { because: `perhaps: ${plainText(end.because)}` } : {}),
+      ...(end.uncertain === true ? { because: `uncertain: ${plainText(end.because)}` } : {}),
       propagation: end.propagation,
-      ...(takes.length > 0 ? { takes } : {}),
-      ...(takesMore > 0 ? { takesMore } : {}),
+      ...(dependents.length > 0 ? { dependents } : {}),
+      ...(moreDependents > 0 ? { moreDependents } : {}),
     };
   };
   const heldOf = (held: Held): Row => ({ at: timeOf(held.until), held: true, ...rowOf(held) });
@@ -96,7 +96,7 @@ function* rowsOf({ ends, held, changes = [] }: Plan): Generator<ObjectName> {
 
 function* objectsOf(plan: Plan): Generator<ObjectName> {
   yield* rowsOf(plan);
-  for (const { takes } of plan.ends) for (const { object } of takes) yield object;
+  for (const { dependents } of plan.ends) for (const { object } of dependents) yield object;
 }
 
 interface Index {

@@ -91,7 +91,7 @@ function unreadNote(unread: readonly string[]): string {
   const items = unread.slice(0, MOST_UNREAD).map((what) => `<li><bdi>${escapeMarkup(what)}</bdi></li>`);
   const left = unread.length - items.length;
   if (left > 0) items.push(`<li>and ${count(left)} more</li>`);
-  return `<div class="unread" role="note"><b>Could not be read</b>, so nothing is said about it:<ul>${items.join('')}</ul></div>`;
+  return `<div class="unread" role="note"><b>Could not be read</b>, and is not in the plan:<ul>${items.join('')}</ul></div>`;
 }
 
 function toolbar(): string {

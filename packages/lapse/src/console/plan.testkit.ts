@@ -14,8 +14,8 @@ export const end = (name: string, hours: number, more: Partial<PlannedEnd> = {})
   rule: 'spec.ttlSecondsAfterFinished',
   because: `${name} finished an hour ago and has a TTL.`,
   propagation: 'Background',
-  takes: [],
-  takesMore: 0,
+  dependents: [],
+  moreDependents: 0,
   ...more,
 });
 
@@ -82,7 +82,9 @@ export const hostilePlan = (): Plan =>
         rule: name,
         family: name,
         because: name,
-        takes: [{ object: { apiVersion: 'v1', kind: name, namespace: name, name, uid: name }, depth: 1 }],
+        dependents: [
+          { object: { apiVersion: 'v1', kind: name, namespace: name, name, uid: name }, depth: 1 },
+        ],
       }),
     ),
     { cluster: HOSTILE.join(' '), held: HOSTILE.map((name) => held(name, { because: name, rule: name })) },

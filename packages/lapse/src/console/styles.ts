@@ -114,7 +114,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .cascade-title{margin:10px 0 3px;padding-top:9px;border-top:1px solid var(--line);font-size:12.5px;font-weight:600}
 .cascade,.crowd{list-style:none;margin:0;padding:0;font-size:12.5px}
 .cascade li{padding-left:calc(var(--depth,0)*14px);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.taken-kind{color:var(--quiet)}
+.dependent-kind{color:var(--quiet)}
 .crowd{margin:6px 0;display:flex;flex-wrap:wrap;gap:2px 14px}
 .first{list-style:none;margin:6px 0 8px;padding:6px 0 0;border-top:1px solid var(--line);font-size:12.5px}
 .first li{display:flex;gap:9px;align-items:center}

@@ -118,7 +118,7 @@ function summaryOf(data: PageData): string {
   const counts = { coming: 0, overdue: 0, held: 0, changes: 0 };
   for (const { state } of itemsOf(data)) counts[state] += 1;
   const parts = [
-    `${counts.coming.toLocaleString('en')} end in the next ${lengthInWords(data.until - data.made)}`,
+    `${counts.coming.toLocaleString('en')} deleted in the next ${lengthInWords(data.until - data.made)}`,
   ];
   if (counts.overdue > 0) parts.push(`${counts.overdue.toLocaleString('en')} overdue`);
   if (counts.held > 0) parts.push(`${counts.held.toLocaleString('en')} held`);
@@ -263,7 +263,7 @@ const shortened = (words: string, most: number): string => {
 
 function rest({ data, ink, lanes, hidden }: Sheet): string {
   const y = HEAD + AXIS + lanes.length * LANE + LANE / 2 + 4.5;
-  if (lanes.length === 0) return text(20, y, 'Nothing ends in this time.', `fill="${ink.quiet}"`);
+  if (lanes.length === 0) return text(20, y, 'Nothing is deleted in this time.', `fill="${ink.quiet}"`);
   if (hidden.length === 0) return '';
   const ends = hidden.reduce((sum, lane) => sum + sizeOf(lane), 0);
   return text(

@@ -47,7 +47,7 @@ export function statementOnTtl(
     case 'waiting':
     case 'expired': {
       const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
-      const because = `ended ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
+      const because = `finished ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
       return { kind: 'ends', ...about, at, because };
     }
     default:
@@ -61,12 +61,11 @@ function whyWithoutDeadline(
   { ttl, annotationKey }: RequestRules,
 ): { because: string; reason: StatementReason } {
   const ready = readyOf(request);
-  if (ready === undefined)
-    return { because: 'it has not ended: there is no Ready condition', reason: 'Unfinished' };
+  if (ready === undefined) return { because: 'unfinished: it has no Ready condition', reason: 'Unfinished' };
   const state = `Ready is ${ready.status} (${ready.reason})`;
   if (request.status?.completionTimestamp === undefined)
-    return { because: `${state}, and nobody wrote down when it ended`, reason: 'FinishTimeUnknown' };
+    return { because: `${state}, but status.completionTimestamp is not set`, reason: 'FinishTimeUnknown' };
   return ttl.mode === 'annotation' && request.metadata.annotations?.[annotationKey] === undefined
-    ? { because: `it ended and has no annotation ${annotationKey}`, reason: 'NoTTL' }
-    : { because: `${state}, which is no end with a time`, reason: 'FinishTimeUnknown' };
+    ? { because: `it finished, and has no annotation ${annotationKey}`, reason: 'NoTTL' }
+    : { because: `${state}, without a valid completion time`, reason: 'FinishTimeUnknown' };
 }

@@ -93,7 +93,7 @@ export interface Ends extends About {
   /** The DELETE has only the uid as a precondition: the decision was recorded before. */
   readonly anyVersion?: boolean;
   /** The result depends on an undetermined order of events. */
-  readonly perhaps?: boolean;
+  readonly uncertain?: boolean;
 }
 
 /** A rule would delete the object, but something blocks it. `until`: when that is checked again, or ends. */
@@ -124,18 +124,18 @@ export interface Forecaster {
   forecast(forecastContext: ForecastContext): AsyncIterable<Statement>;
 }
 
-/** The name of an object in statements. Takes the kind separately, because metadata-only objects lack it. */
+/** The name of an object in statements. Dependents the kind separately, because metadata-only objects lack it. */
 export function nameOf(kind: Kind, { metadata }: KubeObject): ObjectName {
   const { namespace, name = '', uid = '' } = metadata;
   const home = namespace === undefined || namespace === '' ? {} : { namespace };
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...home, name, uid };
 }
 
-/** `, being deleted since …`: the finalizers that keep a terminating object. */
+/** `terminating since …`: with the finalizers that keep a terminating object. */
 export function describeTerminating({ metadata }: KubeObject): string {
   const { deletionTimestamp = '', finalizers = [] } = metadata;
   const kept = finalizers.length === 0 ? '' : `, kept by the finalizer ${finalizers.join(', ')}`;
-  return `being deleted since ${deletionTimestamp}${kept}`;
+  return `terminating since ${deletionTimestamp}${kept}`;
 }
 
 /** Whether the API server serves the kind in this version. */

@@ -107,7 +107,7 @@ function plan(
 const shown = ({ ends: all }: Plan) =>
   all.map(
     (end) =>
-      `${end.family} ${end.object.name} +${(end.at - NOW) / 60_000} [${end.takes.map(({ object }) => object.name).join()}]`,
+      `${end.family} ${end.object.name} +${(end.at - NOW) / 60_000} [${end.dependents.map(({ object }) => object.name).join()}]`,
   );
 
 describe('deletions in a plan', () => {
@@ -232,7 +232,7 @@ describe('followers', () => {
       'follows',
       ({ mayEndAt }) => {
         const at = mayEndAt?.('child');
-        return at === undefined ? [] : [{ ...ends('first', 0), at, perhaps: true } as Statement];
+        return at === undefined ? [] : [{ ...ends('first', 0), at, uncertain: true } as Statement];
       },
       { followsOthers: true },
     );
@@ -241,7 +241,7 @@ describe('followers', () => {
       [owned('a'), owned('x'), owned('first'), owned('child', 'a', 'x'), owned('own', 'first')],
     );
     expect(shown(made)).toEqual(['f a +7 [child]', 'f x +7 []', 'follows first +7 [own]']);
-    expect(made.ends.map(({ perhaps, takes }) => [perhaps, takes[0]?.perhaps])).toEqual([
+    expect(made.ends.map(({ uncertain, dependents }) => [uncertain, dependents[0]?.uncertain])).toEqual([
       [undefined, true],
       [undefined, undefined],
       [true, true],

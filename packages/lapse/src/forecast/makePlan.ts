@@ -3,7 +3,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Ends, Holds, ObjectName } from '#controllers/forecaster';
-import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
+import { Cascade, type Deletion, type Dependents } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
 import {
@@ -65,7 +65,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { cascade } = settled;
   const isSeen = seenFrom(options.view);
   const isLeft = (uid: string) => cascade.endOf(uid) === undefined;
-  const ends = settled.ends.filter((end) => isSeen(end) || end.takes.some(isSeen));
+  const ends = settled.ends.filter((end) => isSeen(end) || end.dependents.some(isSeen));
   const held = [...said.held, ...following.held, ...settled.refused].filter(
     (one) => isSeen(one) && isLeft(one.object.uid),
   );
@@ -87,8 +87,8 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
 function knownDeletionsOf(cascade: Cascade, now: Instant): KnownDeletions {
   const notBefore = (at: Instant | undefined) => (at === undefined ? undefined : laterOf(at, now));
   return {
-    endOf: (uid) => notBefore(cascade.lastOf(uid).surely),
-    mayEndAt: (uid) => notBefore(cascade.lastOf(uid).perhaps),
+    endOf: (uid) => notBefore(cascade.lastOf(uid).certain),
+    mayEndAt: (uid) => notBefore(cascade.lastOf(uid).uncertain),
   };
 }
 
@@ -103,7 +103,7 @@ async function readOwnership(
 
 /** Whether followers return the same result as before. */
 function isSame(before: readonly ForecastDeletion[], after: readonly ForecastDeletion[]): boolean {
-  const textOf = ({ object, at, perhaps }: ForecastDeletion) => `${object.uid} ${at} ${perhaps === true}`;
+  const textOf = ({ object, at, uncertain }: ForecastDeletion) => `${object.uid} ${at} ${uncertain === true}`;
   const known = new Set(before.map(textOf));
   return before.length === after.length && after.every((end) => known.has(textOf(end)));
 }
@@ -196,8 +196,8 @@ function settle(
     while (to < sorted.length && sorted[to]!.at <= at) to++;
     // An object with its own rule at this time is not listed with its owner.
     const together = withoutGone(sorted, from, to, cascade);
-    const takes = cascade.deleteTogether(together);
-    for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, takes[i]!, cascade));
+    const dependents = cascade.deleteTogether(together);
+    for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, dependents[i]!, cascade));
     from = to;
   }
   return { ends, refused, cascade };
@@ -219,16 +219,16 @@ function withoutGone(
     if (known === undefined) left.set(uid, end);
     else {
       const competing = [...(known.competing ?? []), end.propagation];
-      left.set(uid, { ...known, competing, perhaps: known.perhaps === true && end.perhaps === true });
+      left.set(uid, { ...known, competing, uncertain: known.uncertain === true && end.uncertain === true });
     }
   }
   return [...left.values()];
 }
 
-function plannedEnd(end: ForecastDeletion, takes: Takes, cascade: Cascade): PlannedEnd {
-  const { at, object, family, rule, perhaps } = end;
+function plannedEnd(end: ForecastDeletion, dependents: Dependents, cascade: Cascade): PlannedEnd {
+  const { at, object, family, rule, uncertain } = end;
   const keptBy = cascade.keptBy(object.uid);
   const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;
   const because = `${end.because}${then}`;
-  return { at, object, family, rule, because, ...takes, ...(perhaps === true ? { perhaps } : {}) };
+  return { at, object, family, rule, because, ...dependents, ...(uncertain === true ? { uncertain } : {}) };
 }

@@ -7,7 +7,7 @@ import type { ObjectName, StatementReason } from '#controllers/forecaster';
 export type { ObjectName };
 
 /** An object that the garbage collector deletes too. */
-export interface Taken {
+export interface Dependent {
   readonly object: ObjectName;
   /** Steps below the deleted object. */
   readonly depth: number;
@@ -15,7 +15,7 @@ export interface Taken {
    * Its owners are deleted at the same time, with different propagation policies: the order decides whether it is
    * kept.
    */
-  readonly perhaps?: boolean;
+  readonly uncertain?: boolean;
 }
 
 export interface PlannedEnd {
@@ -30,11 +30,11 @@ export interface PlannedEnd {
   readonly because: string;
   readonly propagation: 'Background' | 'Foreground' | 'Orphan';
   /** At most 1,000 are named. */
-  readonly takes: readonly Taken[];
+  readonly dependents: readonly Dependent[];
   /** How many more there are. */
-  readonly takesMore: number;
+  readonly moreDependents: number;
   /** It follows an object whose deletion depends on the order. */
-  readonly perhaps?: boolean;
+  readonly uncertain?: boolean;
 }
 
 /** It would be deleted, but something holds it. */

@@ -21,10 +21,10 @@ export function parseTarget(words: readonly string[]): Target {
   const [kind, name, more] =
     slash < 0 ? [first, rest[0], rest.slice(1)] : [first.slice(0, slash), first.slice(slash + 1), rest];
   if (kind === '' || name === undefined || name === '')
-    throw new UsageError(`"${words.join(' ')}" names no object: say KIND/NAME, such as job/report-42`);
+    throw new UsageError(`expected KIND/NAME, such as job/report-42, got "${words.join(' ')}"`);
   if (more.length > 0 || name.includes('/'))
-    throw new UsageError(`"${words.join(' ')}" names more than one object: one KIND/NAME at a time`);
-  if (NO_NAME.test(name)) throw new UsageError(`"${name}" cannot be the name of an object`);
+    throw new UsageError(`expected one KIND/NAME, got "${words.join(' ')}"`);
+  if (NO_NAME.test(name)) throw new UsageError(`"${name}" is not a valid object name`);
   return { kind, name };
 }
 
@@ -37,7 +37,7 @@ export function resolveKind(served: readonly ServedKind[], word: string): Served
   // Core kinds take precedence, for example over the pods of metrics.k8s.io.
   const core = matches.find(({ group }) => group === '');
   if (core !== undefined) return core;
-  throw new UsageError(`"${word}" is more than one kind: say ${listed(matches.map(fullName))}`);
+  throw new UsageError(`kind "${word}" is ambiguous: use ${listed(matches.map(fullName))}`);
 }
 
 /** A form that kubectl accepts everywhere: `jobs.batch`, `pods`. */

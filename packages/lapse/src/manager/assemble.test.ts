@@ -208,8 +208,8 @@ test('the startup log lists the controllers and the missing rights', async () =>
   const { families, lease } = assembly;
   await logStartup({ client: services.client, log, families, lease });
   expect(lines).toEqual([
-    'runs {"family":"marker","controllers":["marker"]}',
-    'rights are missing {"controller":"events","missing":["patch events.events.k8s.io"]}',
-    'rights are missing {"controller":"marker","missing":["patch configmaps"]}',
+    'starting controllers {"family":"marker","controllers":["marker"]}',
+    'permissions are missing {"controller":"events","missing":["patch events.events.k8s.io"]}',
+    'permissions are missing {"controller":"marker","missing":["patch configmaps"]}',
   ]);
 });

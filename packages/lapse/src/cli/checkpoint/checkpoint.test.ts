@@ -124,7 +124,7 @@ describe('read commands', () => {
     await cat({ only: ['configmap/settings', 'Shelf'] });
     expect(JSON.parse(taken().out)).toHaveLength(2);
     expect(await cat({ only: ['Secret/other'] })).toBe(0);
-    expect(taken()).toEqual({ out: '[]\n', said: 'nothing in mcp-x is Secret/other\n' });
+    expect(taken()).toEqual({ out: '[]\n', said: 'mcp-x contains no Secret/other\n' });
     await expect(cat({ only: ['a/b/c'] })).rejects.toThrow(UsageError);
     await expect(restore({}, 'mcp-none')).rejects.toThrow(/"lapse checkpoint ls" lists them/);
     await expect(restore({}, '../x')).rejects.toThrow(/not the name of a checkpoint/);
@@ -137,7 +137,7 @@ describe('read commands', () => {
     expect(await verify('text')).toBe(0);
     const whole = taken().out;
     expect(whole).toMatch(/^ok {3}mcp-x-0 {2}\d+ objects?, \d+ B\n/);
-    expect(whole).toMatch(/is whole: 9 objects in \d+ chunks\n$/);
+    expect(whole).toMatch(/is complete: 9 objects in \d+ chunks\n$/);
     await breakChunk(1);
     expect(await verify('text')).toBe(1);
     expect(taken().out).toMatch(/\nbad {2}chunk mcp-x-1 .* is damaged/);
@@ -165,9 +165,9 @@ describe('restore', () => {
     expect(await restore({ namespace: copy })).toBe(0);
     const { out } = taken();
     expect(out).toMatch(/create +v1 Namespace copy\n/);
-    expect(out).toMatch(/create +apps\/v1 Deployment copy\/web\n +checked once its namespace is there/);
+    expect(out).toMatch(/create +apps\/v1 Deployment copy\/web\n +checked when its namespace exists/);
     expect(out).toMatch(/ConfigMap copy\/settings[\s\S]*note: data.url still names shop/);
-    expect(out).toMatch(/9 to create, 0 to change[\s\S]*Nothing has been changed. Add --yes to do it.\n$/);
+    expect(out).toMatch(/9 to create, 0 to change[\s\S]*Nothing has been changed. Add --yes to carry it out.\n$/);
     expect(writes).toEqual([]);
 
     expect(await restore({ namespace: copy, yes: true })).toBe(0);
@@ -199,7 +199,7 @@ describe('restore', () => {
     expect(await restore({ yes: true })).toBe(1);
     const refused = taken().out;
     expect(refused).toMatch(/refused +apps\/v1 Deployment shop\/web\n.*conflict.*--force-conflicts/);
-    expect(refused).toMatch(/Nothing has been changed: the API server refuses some of it/);
+    expect(refused).toMatch(/Nothing has been changed: the API server refuses some objects/);
     expect(writes).toEqual([]);
 
     expect(await restore({ yes: true, forceConflicts: true })).toBe(0);
@@ -232,7 +232,7 @@ describe('restore', () => {
       results: [{ result: 'created', object: 'v1 Secret shop/db' }],
     });
     expect(await client.get(ConfigMap, { namespace: shop, name: 'settings' })).toBeUndefined();
-    await expect(restore({ only: ['Secret/none'] })).rejects.toThrow(/"lapse checkpoint cat" shows what is/);
+    await expect(restore({ only: ['Secret/none'] })).rejects.toThrow(/"lapse checkpoint cat" shows its objects/);
     await expect(restore({ namespace: 'Not A Name' })).rejects.toThrow(UsageError);
   });
 
@@ -263,7 +263,7 @@ describe('restore', () => {
     expect(await restore({ yes: true }, of)).toBe(1);
     const { out } = taken();
     expect(out).toMatch(/refused +v1 ConfigMap shop\/odd/);
-    expect(out).toMatch(/example.com\/v1 Nothing is not served here; install its definition first/);
+    expect(out).toMatch(/example.com\/v1 Nothing is not served; install its CustomResourceDefinition first/);
     expect(out).toMatch(/skip +v1 ConfigMap kube-system\/stranger\n +it is not of the namespace shop/);
     expect(writes).toEqual([]);
     expect(await restore({ yes: true, skipRefused: true }, of)).toBe(0);
@@ -303,7 +303,7 @@ describe('restore', () => {
     const at = rememberingDesk(meddling);
     const flags = { output: 'text', yes: true, only: ['ConfigMap'], forceConflicts: true } as const;
     expect(await at.run((one) => restoreCheckpoint(one, name, flags))).toBe(1);
-    expect(taken(at).out).toMatch(/failed +v1 ConfigMap shop\/settings\n.*modified[\s\S]*goes on from here/);
+    expect(taken(at).out).toMatch(/failed +v1 ConfigMap shop\/settings\n.*modified[\s\S]*repeat the command to continue/);
     expect((await client.get(ConfigMap, key))!.data!.text).toBe('meanwhile');
   });
 });

@@ -46,7 +46,7 @@ const maxObjects = [
 const only = ['--only <kind[/name]>', 'only these objects; may be repeated', collect] as const;
 
 function whole(text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed');
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0');
   return Number(text);
 }
 
@@ -55,20 +55,20 @@ function collect(word: string, before: readonly string[] = []): string[] {
 }
 
 const listing = () =>
-  subcommand('ls', 'checkpoints, where they are from, how much they hold', [
+  subcommand('ls', 'list checkpoints with their namespaces and sizes', [
     'lapse checkpoint ls --namespace shop',
     'lapse checkpoint ls -o json',
   ])
-    .option('-n, --namespace <name>', 'only those captured in this namespace')
+    .option('-n, --namespace <name>', 'only checkpoints of this namespace')
     .addOption(outputOption(['text', 'json', 'yaml'], 'text'))
     .action((flags: ListFlags & ClusterFlags) => atDesk(flags, (desk) => listCheckpoints(desk, flags)));
 
 const printing = () =>
-  subcommand('cat', 'print the captured objects, as they were', [
+  subcommand('cat', 'print the captured objects', [
     'lapse checkpoint cat mcp-0123456789abcdef -o json | jq length',
     'lapse checkpoint cat mcp-0123456789abcdef --only ConfigMap --only Secret/db',
   ])
-    .argument('<name>', 'of the checkpoint')
+    .argument('<name>', 'name of the checkpoint')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .option(...only)
     .option(...maxObjects)
@@ -77,32 +77,32 @@ const printing = () =>
     );
 
 const verifying = () =>
-  subcommand('verify', 'look at every chunk: is it there, is it what was written', [
+  subcommand('verify', 'verify that every chunk exists and is unchanged', [
     'lapse checkpoint verify mcp-0123456789abcdef',
     'lapse checkpoint verify mcp-0123456789abcdef -o json',
   ])
-    .argument('<name>', 'of the checkpoint')
+    .argument('<name>', 'name of the checkpoint')
     .addOption(outputOption(['text', 'json'], 'text'))
     .action((name: string, flags: VerifyFlags & ClusterFlags) =>
       atDesk(flags, (desk) => verifyCommand(desk, name, flags)),
     );
 
 const restoring = () =>
-  subcommand('restore', 'bring the captured objects back: shows the plan, acts with --yes', [
+  subcommand('restore', 'restore the captured objects: shows the plan, acts with --yes', [
     'lapse checkpoint restore mcp-0123456789abcdef',
     'lapse checkpoint restore mcp-0123456789abcdef --yes',
     'lapse checkpoint restore mcp-0123456789abcdef --namespace copy --create-namespace --yes',
     'lapse checkpoint restore mcp-0123456789abcdef --only Secret/db --yes',
   ])
-    .argument('<name>', 'of the checkpoint')
-    .option('-n, --namespace <name>', 'into this namespace instead of the one it was captured in')
-    .option('--create-namespace', 'make that namespace if it is not there')
+    .argument('<name>', 'name of the checkpoint')
+    .option('-n, --namespace <name>', 'restore into this namespace (default: the captured one)')
+    .option('--create-namespace', 'create that namespace if it does not exist')
     .option(...only)
-    .option('--yes', 'do it')
+    .option('--yes', 'carry out the plan')
     .option('--dry-run', 'only show the plan, also with --yes')
-    .option('--force-conflicts', 'take over fields that others own')
-    .option('--skip-refused', 'restore the rest when the API server refuses some objects')
-    .option('--include-finished', 'also Jobs and Pods that have ended: they run again')
+    .option('--force-conflicts', 'take over fields of other field managers')
+    .option('--skip-refused', 'restore the other objects if the API server refuses some')
+    .option('--include-finished', 'also restore finished Jobs and Pods: they run again')
     .option(...maxObjects)
     .addOption(outputOption(['text', 'json'], 'text'))
     .action((name: string, flags: RestoreFlags & ClusterFlags) =>

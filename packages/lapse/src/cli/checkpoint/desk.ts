@@ -36,8 +36,8 @@ export interface ClusterFlags {
 }
 
 export const clusterOptions = (): Option[] => [
-  new Option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)'),
-  new Option('--context <name>', 'which context of the kubeconfig'),
+  new Option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)'),
+  new Option('--context <name>', 'the context of the kubeconfig'),
 ];
 
 export const outputOption = (choices: readonly string[], usual: string): Option =>

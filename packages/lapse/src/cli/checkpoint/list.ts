@@ -96,7 +96,7 @@ export async function catCheckpoint(desk: Desk, name: string, flags: CatFlags): 
     count++;
   }
   if (output === 'json') await desk.out(count === 0 ? '[]\n' : ']\n');
-  if (count === 0 && only.length > 0) desk.say(`nothing in ${name} is ${only.join(' or ')}`);
+  if (count === 0 && only.length > 0) desk.say(`${name} contains no ${only.join(' or ')}`);
   return 0;
 }
 
@@ -120,7 +120,7 @@ export async function verifyCommand(desk: Desk, name: string, flags: VerifyFlags
     );
   else if (bad === 0)
     await desk.out(
-      `${name} is whole: ${counted(objects, 'object')} in ${counted(reports.length, 'chunk')}\n`,
+      `${name} is complete: ${counted(objects, 'object')} in ${counted(reports.length, 'chunk')}\n`,
     );
   else await desk.out(`${name} is damaged: ${bad} of ${counted(reports.length, 'chunk')}\n`);
   return bad === 0 ? 0 : 1;

@@ -47,13 +47,15 @@ export async function restoreCheckpoint(desk: Desk, name: string, flags: Restore
 async function readRestore(desk: Desk, name: string, flags: RestoreFlags): Promise<Restore> {
   const { namespace, only = [], maxObjects = MAX_OBJECTS } = flags;
   if (namespace !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
-    throw new UsageError(`--namespace ${namespace}: not a name that a namespace can have`);
+    throw new UsageError(`--namespace ${namespace}: not a valid namespace name`);
   const checkpoint = await findCheckpoint(desk.client, name);
   const source = checkpoint.spec?.sourceNamespace ?? '';
   const objects: KubeObject[] = [];
   for await (const object of objectsOf(desk.client, checkpoint, { maxObjects, only })) objects.push(object);
   if (objects.length === 0 && only.length > 0)
-    throw new UsageError(`nothing in ${name} is ${only.join(' or ')}; "lapse checkpoint cat" shows what is`);
+    throw new UsageError(
+      `${name} contains no ${only.join(' or ')}; "lapse checkpoint cat" shows its objects`,
+    );
   const target = namespace ?? source;
   const { includeFinished = false, createNamespace = false, forceConflicts: force = false } = flags;
   return {
@@ -132,7 +134,7 @@ const INDENT = ' '.repeat(13);
 function stepText(desk: Desk, step: Step): string {
   const lines = [`  ${styled(desk, STYLES[step.kind], step.kind.padEnd(9))}  ${step.what}`];
   if ('because' in step) lines.push(`${INDENT}${step.because}`);
-  if (step.kind === 'create' && !step.checked) lines.push(`${INDENT}checked once its namespace is there`);
+  if (step.kind === 'create' && !step.checked) lines.push(`${INDENT}checked when its namespace exists`);
   if (step.kind === 'change') lines.push(...step.changes.map((change) => `${INDENT}${changeText(change)}`));
   if (step.kind === 'create' || step.kind === 'change')
     lines.push(...step.notes.map((note) => `${INDENT}note: ${note}`));
@@ -163,16 +165,16 @@ const count = (items: readonly { readonly kind: string }[], kind: string): numbe
 
 function endText({ steps, done, acts, isAllowed }: Report, flags: RestoreFlags): string {
   const n = (kind: Step['kind']) => count(steps, kind);
-  const plan = `\n${n('create')} to create, ${n('change')} to change, ${n('unchanged')} unchanged, ${n('skip')} left out, ${n('refused')} refused.\n`;
+  const plan = `\n${n('create')} to create, ${n('change')} to change, ${n('unchanged')} unchanged, ${n('skip')} skipped, ${n('refused')} refused.\n`;
   if (!isAllowed)
-    return `${plan}Nothing has been changed: the API server refuses some of it. --only or --skip-refused restores the rest.\n`;
+    return `${plan}Nothing has been changed: the API server refuses some objects. --only or --skip-refused restores the others.\n`;
   const isNothing = n('create') + n('change') === 0;
   if (isNothing) return `${plan}Nothing to do.\n`;
   if (!acts)
-    return `${plan}Nothing has been changed.${flags.dryRun === true ? '' : ' Add --yes to do it.'}\n`;
+    return `${plan}Nothing has been changed.${flags.dryRun === true ? '' : ' Add --yes to carry it out.'}\n`;
   const failed = count(done, 'failed');
   const made = `\n${count(done, 'created')} created, ${count(done, 'changed')} changed, ${n('unchanged')} unchanged.\n`;
-  return failed === 0 ? made : `${made}${failed} failed; the same command goes on from here.\n`;
+  return failed === 0 ? made : `${made}${failed} failed; repeat the command to continue.\n`;
 }
 
 function jsonText({ restore, steps, done, acts }: Report): string {

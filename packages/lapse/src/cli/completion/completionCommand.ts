@@ -21,7 +21,7 @@ Examples:
 export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
     .description('print a completion script for a shell')
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SHELLS)))
     .addHelpText('after', EXAMPLES)
     .action(async (shell: Shell) => {
       process.stdout.write(SHELLS[shell]('lapse', describeCommands(await commands())));

@@ -12,9 +12,9 @@ test('a healthy cluster has no problems, and the examination changes nothing', a
   expect([...asked].sort()).toEqual(['GET', 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews']);
   expect(findings.filter(({ level }) => level === 'problem' || level === 'warning')).toEqual([]);
   expect(said('server')).toEqual([expect.stringMatching(/^ok v1\.\d+/)]);
-  expect(said('clock')).toEqual(['ok this machine: agrees with the API server']);
+  expect(said('clock')).toEqual(['ok this machine: in sync with the API server']);
   expect(said('rights')).toContain('ok ttl-after-finished: all 4 rights');
-  expect(said('kinds')).toContain('ok ttlpolicies.lapse.dev: v1alpha1, ours');
+  expect(said('kinds')).toContain('ok ttlpolicies.lapse.dev: v1alpha1, of this version of Lapse');
   const gone = client.delete(
     { group: '', version: 'v1', kind: 'Pod', resource: 'pods', namespaced: true },
     { namespace: 'a', name: 'b' },
@@ -58,7 +58,7 @@ metadata: { name: team }
   ]);
   // Kinds that may not be read are a note, not a problem.
   expect(said('others').filter((line) => line.startsWith('note'))).toEqual([
-    expect.stringMatching(/kube-controller-manager: could not be seen/),
+    expect.stringMatching(/kube-controller-manager: is not visible/),
     expect.stringMatching(/leases: may not be listed/),
     expect.stringMatching(/deployments: may not be listed/),
   ]);
@@ -82,7 +82,7 @@ test('CRDs that are missing, foreign, or of another version of Lapse are reporte
   expect(said('kinds')).toEqual([
     expect.stringMatching(/^warning cleaners.cleaner.vtex.dev: is a CRD of another owner \(vtex\)/),
     expect.stringMatching(/^warning clusterttlpolicies.lapse.dev: is of another version of lapse/),
-    'problem ttlpolicies.lapse.dev: is not defined',
+    'problem ttlpolicies.lapse.dev: does not exist',
   ]);
 });
 
@@ -112,8 +112,10 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
         manager('--controllers=*') + lease('other', 'lapse', now) + deployment('hjacobs/kube-janitor:23'),
     });
     expect(said('others')).toEqual([
-      expect.stringMatching(/^warning kube-controller-manager: its ttl-after-finished acts/),
-      expect.stringMatching(/^warning lease other\/lapse: is held by pod-1: another lapse leads/),
+      expect.stringMatching(/^warning kube-controller-manager: its TTL controller also acts/),
+      expect.stringMatching(
+        /^warning lease other\/lapse: is held by pod-1: another instance of Lapse is the leader/,
+      ),
       expect.stringMatching(/^warning deployment ops\/janitor: kube-janitor acts on/),
     ]);
   });
@@ -126,9 +128,9 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
         deployment('hjacobs/kube-janitor:23', 0),
     });
     expect(said('others')).toEqual([
-      'ok kube-controller-manager: leaves finished Jobs to us',
-      expect.stringMatching(/^note lease default\/lapse: is held by pod-1: .* stand by/),
-      'ok deployments: no other cleaner known to us runs',
+      'ok kube-controller-manager: does not delete finished Jobs',
+      expect.stringMatching(/^note lease default\/lapse: is held by pod-1: .* a standby/),
+      'ok deployments: no other known cleanup controller runs',
     ]);
   });
 
@@ -139,8 +141,8 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
         lease('other', 'lapse', '2025-01-01T00:00:00.000000Z'),
     });
     expect(said('others').slice(0, 2)).toEqual([
-      expect.stringMatching(/^warning kube-controller-manager: runs where its flags/),
-      'ok leases: no other lapse leads',
+      expect.stringMatching(/^warning kube-controller-manager: its flags are not visible/),
+      'ok leases: no other instance of Lapse is the leader',
     ]);
   });
 });
@@ -149,7 +151,7 @@ test('too much clock skew and a missing snapshot stack are reported', async () =
   const { said } = await look({ skew: minutes(-5), controllers: 'volume-capture' });
   expect(said('clock')).toEqual([
     expect.stringMatching(
-      /^problem this machine: [\dm.s]+ ahead of the API server; nothing is deleted beyond 30s$/,
+      /^problem this machine: [\dm.s]+ ahead of the API server; nothing is deleted if the difference exceeds 30s$/,
     ),
   ]);
   expect(said('snapshots')).toEqual([
@@ -185,9 +187,9 @@ webhooks:${hook('up', `${service('up')}, caBundle: YQ==`)}${hook('down', `${serv
   expect(said('webhook')).toEqual([
     'ok lapse: up: 1 ready behind sys/up',
     expect.stringMatching(
-      /^problem lapse: down: the service sys\/down has no endpoint that is ready.*refused$/,
+      /^problem lapse: down: the service sys\/down has no ready endpoint; until then the API server refuses the writes that it reviews$/,
     ),
-    expect.stringMatching(/^problem lapse: nobody: the service sys\/nobody has no endpoint/),
+    expect.stringMatching(/^problem lapse: nobody: the service sys\/nobody has no ready endpoint/),
     expect.stringMatching(/^problem lapse: bare: has no caBundle/),
     'note lapse: far: calls https://example.test: not checked',
   ]);

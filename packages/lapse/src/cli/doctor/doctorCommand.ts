@@ -47,11 +47,13 @@ found, 2 a mistake in the command.`;
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .description('look at a cluster before running there: rights, clocks, definitions, who else acts')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
-    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'));
+    .description(
+      'check a cluster before you run Lapse: permissions, clocks, CRDs, other controllers; read-only',
+    )
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags take precedence')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'));
   const settings = withSettings(command, FAMILIES, {
     without: (flag) => /^(metrics|log|verbosity)/.test(flag),
   });

@@ -32,17 +32,17 @@ async function examineKind(client: Client, kind: CustomKind, apply?: string): Pr
     return isServed
       ? say('note', `${version} is served; its definition may not be read`)
       : say('problem', `${version} is not served`, apply);
-  if (there === undefined) return say('problem', 'is not defined', apply);
+  if (there === undefined) return say('problem', 'does not exist', apply);
   if (!isOurs(there))
     return say(
       isServed ? 'warning' : 'problem',
       `is a CRD of another owner (${ownerOf(there)})${isServed ? '' : `, and does not serve ${version}`}; Lapse does not change it`,
-      'keep it if its owner is meant to act here, and leave our controller of it off',
+      'if its owner is to act here, keep it and disable the controller of Lapse for it',
     );
   if (!isServed) return say('problem', `does not serve ${version}`, apply);
   if (!equal(schemaOf(there, version), schemaOf(kind.crd, version)))
     return say('warning', `is of another version of lapse: its schema of ${version} differs`, apply);
-  return say('ok', `${version}, ours`);
+  return say('ok', `${version}, of this version of Lapse`);
 }
 
 async function read(client: Client, name: string): Promise<KubeObject | undefined | 'hidden'> {

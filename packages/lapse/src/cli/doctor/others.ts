@@ -43,11 +43,11 @@ export const examineTtlController: Examination = async ({ client, selected, cloc
   const about = 'kube-controller-manager';
   const pods = (await listIfAllowed(client, Pod, 'kube-system')) ?? [];
   const commands = pods.filter(isControllerManager).map(commandOf);
-  const hint = 'hand over with --controllers=*,-ttl-after-finished-controller on kube-controller-manager';
-  const message = 'its ttl-after-finished acts on spec.ttlSecondsAfterFinished of Jobs, too';
+  const hint = 'disable it with --controllers=*,-ttl-after-finished-controller on kube-controller-manager';
+  const message = 'its TTL controller also acts on spec.ttlSecondsAfterFinished of Jobs';
   if (commands.length > 0)
     return commands.every(isHandedOver)
-      ? [{ check, level: 'ok', about, message: 'leaves finished Jobs to us' }]
+      ? [{ check, level: 'ok', about, message: 'does not delete finished Jobs' }]
       : [
           {
             check,
@@ -58,10 +58,10 @@ export const examineTtlController: Examination = async ({ client, selected, cloc
           },
         ];
   const leases = await listIfAllowed(client, Lease, 'kube-system');
-  if (leases === undefined) return [note(about, `could not be seen; if it runs, ${message}`)];
+  if (leases === undefined) return [note(about, `is not visible; if it runs, ${message}`)];
   const runs = leases.some((lease) => lease.metadata.name === about && isHeld(lease, clock.now()));
   return runs
-    ? [{ check, level: 'warning', about, message: `runs where its flags cannot be seen; ${message}`, hint }]
+    ? [{ check, level: 'warning', about, message: `its flags are not visible; ${message}`, hint }]
     : [{ check, level: 'ok', about, message: 'does not run' }];
 };
 
@@ -82,23 +82,24 @@ const LEASES = /^lapse(-|$)/;
 /** The lease of this configuration is not reported. */
 export const examineLeases: Examination = async ({ client, clock, assembly }: DoctorContext) => {
   const leases = await listIfAllowed(client, Lease);
-  if (leases === undefined) return [note('leases', 'may not be listed: another lapse could not be seen')];
+  if (leases === undefined) return [note('leases', 'may not be listed: another instance of Lapse may run')];
   const { lease: own } = assembly;
   const held = leases.filter((lease) => LEASES.test(lease.metadata.name ?? '') && isHeld(lease, clock.now()));
-  if (held.length === 0) return [{ check, level: 'ok', about: 'leases', message: 'no other lapse leads' }];
+  if (held.length === 0)
+    return [{ check, level: 'ok', about: 'leases', message: 'no other instance of Lapse is the leader' }];
   return held.map((lease): Finding => {
     const { namespace = '', name = '' } = lease.metadata;
     const about = `lease ${namespace}/${name}`;
     const holder = lease.spec?.holderIdentity ?? '';
     const isOwn = own?.namespace === namespace && own.name === name;
     return isOwn
-      ? note(about, `is held by ${holder}: a process with this configuration would stand by`)
+      ? note(about, `is held by ${holder}: a process with this configuration would be a standby`)
       : {
           check,
           level: 'warning',
           about,
-          message: `is held by ${holder}: another lapse leads there, beside this configuration`,
-          hint: 'one lapse per cluster, or --namespace for each',
+          message: `is held by ${holder}: another instance of Lapse is the leader there`,
+          hint: 'run one instance per cluster, or set --namespace for each',
         };
   });
 };
@@ -107,7 +108,7 @@ export const examineLeases: Examination = async ({ client, clock, assembly }: Do
 const CLEANERS: readonly (readonly [pattern: RegExp, name: string, acts: string])[] = [
   [/kube-janitor/, 'kube-janitor', 'objects annotated janitor/ttl and janitor/expires'],
   [/k8s-ttl-controller/, 'k8s-ttl-controller', 'objects annotated k8s-ttl-controller.twin.sh/ttl'],
-  [/k8s-cleaner/, 'k8s-cleaner', 'whatever its Cleaner resources select'],
+  [/k8s-cleaner/, 'k8s-cleaner', 'the objects that its Cleaner resources select'],
   [
     /kyverno-cleanup-controller|kyverno\/cleanup/,
     'kyverno',
@@ -123,7 +124,7 @@ const CLEANERS: readonly (readonly [pattern: RegExp, name: string, acts: string]
 export const examineCleaners: Examination = async ({ client }) => {
   const deployments = await listIfAllowed(client, Deployment);
   if (deployments === undefined)
-    return [note('deployments', 'may not be listed: other cleaners could not be seen')];
+    return [note('deployments', 'may not be listed: other cleanup controllers may run')];
   const findings = deployments.flatMap(({ metadata, spec }): Finding[] => {
     if (spec?.replicas === 0) return [];
     const images = (spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image).join(' ');
@@ -134,5 +135,5 @@ export const examineCleaners: Examination = async ({ client }) => {
   });
   return findings.length > 0
     ? findings
-    : [{ check, level: 'ok', about: 'deployments', message: 'no other cleaner known to us runs' }];
+    : [{ check, level: 'ok', about: 'deployments', message: 'no other known cleanup controller runs' }];
 };

@@ -15,15 +15,16 @@ export const examineServer: Examination = async ({ client }) => {
   const { status, body } = await client.raw({ method: 'GET', path: '/version' });
   const check = 'server';
   if (status !== 200) {
-    const message = `the API server answers ${status}`;
-    const hint = status === 401 ? UNKNOWN : 'is it a Kubernetes API server, and is it well?';
+    const message = `the API server responds with status ${status}`;
+    const hint =
+      status === 401 ? UNKNOWN : 'check that it is a Kubernetes API server, and that it is healthy';
     return [{ check, level: 'problem', about: '/version', message, hint }];
   }
   const version = parseVersion(body);
   const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
   if (minor >= OLDEST_MINOR) return [{ check, level: 'ok', about: version, message: 'reached' }];
   const message = Number.isNaN(minor)
-    ? 'reached; it does not say which version it is'
+    ? 'reached; its version is unknown'
     : `reached; older than v1.${OLDEST_MINOR}, the oldest that the chart installs on`;
   return [{ check, level: 'warning', about: version || 'unknown version', message }];
 };
@@ -43,13 +44,13 @@ export const examineClock: Examination = async ({ assembly, general }): Promise<
   const about = 'this machine';
   switch (verdict.kind) {
     case 'good':
-      return [{ check, level: 'ok', about, message: 'agrees with the API server' }];
+      return [{ check, level: 'ok', about, message: 'in sync with the API server' }];
     case 'unknown':
-      return [{ check, level: 'note', about, message: 'the API server does not say what time it is' }];
+      return [{ check, level: 'note', about, message: 'the API server sends no time' }];
     case 'tooFar': {
       const by = lengthText(millis(Math.round(Math.abs(verdict.offset) / 100) * 100));
-      const message = `${by} ${verdict.offset < 0 ? 'ahead of' : 'behind'} the API server; nothing is deleted beyond ${lengthText(general.maxClockSkew)}`;
-      return [{ check, level: 'problem', about, message, hint: 'synchronise the clocks (NTP)' }];
+      const message = `${by} ${verdict.offset < 0 ? 'ahead of' : 'behind'} the API server; nothing is deleted if the difference exceeds ${lengthText(general.maxClockSkew)}`;
+      return [{ check, level: 'problem', about, message, hint: 'synchronize the clocks (NTP)' }];
     }
   }
 };

@@ -28,7 +28,7 @@ export const examineSnapshots: Examination = async ({ client, selected }) => {
   const about = 'volumesnapshotclasses';
   if (classes === undefined) return [{ check, level: 'note', about, message: 'may not be listed' }];
   if (classes.length === 0)
-    return [{ check, level: 'warning', about, message: 'there is none: no volume can be captured' }];
+    return [{ check, level: 'warning', about, message: 'not found: no volume can be captured' }];
   return [{ check, level: 'ok', about, message: classes.map(({ metadata }) => metadata.name).join(', ') }];
 };
 
@@ -73,7 +73,7 @@ export const examineWebhooks: Examination = async (doctorContext) => {
       level: 'note',
       about: 'admission',
       message:
-        'no webhook of ours is registered: bad policies are found when they are reconciled, not when applied',
+        'the webhook of Lapse is not registered: invalid policies are reported when they are reconciled, not when they are applied',
     });
   return findings;
 };
@@ -86,7 +86,8 @@ const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).orig
 
 async function examineHook({ client }: DoctorContext, of: KubeObject, hook: JsonObject): Promise<Finding> {
   const about = `${of.metadata.name}: ${String(hook.name)}`;
-  const refuses = hook.failurePolicy === 'Ignore' ? '' : '; until then writes it guards are refused';
+  const refuses =
+    hook.failurePolicy === 'Ignore' ? '' : '; until then the API server refuses the writes that it reviews';
   const { service, url, caBundle } = isObject(hook.clientConfig) ? hook.clientConfig : {};
   // A part of the path is secret.
   if (typeof url === 'string')
@@ -112,7 +113,7 @@ async function examineHook({ client }: DoctorContext, of: KubeObject, hook: Json
       check,
       level: 'problem',
       about,
-      message: `the service ${namespace}/${name} has no endpoint that is ready${refuses}`,
+      message: `the service ${namespace}/${name} has no ready endpoint${refuses}`,
     };
   return { check, level: 'ok', about, message: `${ready} ready behind ${namespace}/${name}` };
 }

@@ -8,7 +8,7 @@ import { Command, Option } from 'commander';
 import { FAMILIES } from '#controllers/registry';
 import { explainObject } from '#forecast/explain/explainObject';
 import type { Explanation } from '#forecast/explain/explanation';
-import { findObject, Refused } from '#forecast/explain/find';
+import { findObject, Refused } from '#forecast/explain/findObject';
 import { namingAmong, parseTarget, resolveKind } from '#forecast/resolveKind';
 import { readingFrom } from '#forecast/snapshot';
 import { readGeneral } from '#manager/configuration/general';
@@ -40,21 +40,28 @@ interface ExplainFlags {
 }
 
 /** Settings without effect here: an explanation neither acts, nor elects a leader, nor serves. */
-const OF_NO_USE =
+const WITHOUT_EFFECT =
   /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
 export function explainCommand(): Command {
   const command = new Command('explain')
-    .description('why one object ends or does not, when, by which rule, and what blocks it; only reads')
+    .description('show why an object is deleted or kept, when, by which rule, and what blocks it; read-only')
     .argument('<object...>', 'KIND/NAME, such as job/report-42')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
-    .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)', parseNamespace)
+    .option(
+      '-n, --namespace <name>',
+      'namespace of the object (default: that of the context)',
+      parseNamespace,
+    )
     .option('-f, --filename <file>', 'manifests instead of a cluster; may be repeated', collect)
-    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
-    .option('--cascade', 'also say what the garbage collector takes along; reads the metadata of all kinds');
-  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'))
+    .option(
+      '--cascade',
+      'also list the dependents that the garbage collector deletes; reads the metadata of all kinds',
+    );
+  const settings = withSettings(command, FAMILIES, { without: (flag) => WITHOUT_EFFECT.test(flag) });
   return command
     .addHelpText('after', HELP)
     .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {

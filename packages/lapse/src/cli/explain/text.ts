@@ -6,7 +6,7 @@ import type { Instant } from '@lapse/base/instant';
 import { plainText } from '#console/escape';
 import type { ObjectName } from '#controllers/forecaster';
 import { isOverdue } from '#forecast/explain/advice';
-import type { Deed, Explanation, Opinion, Verdict } from '#forecast/explain/explanation';
+import type { Action, Decision, Explanation, RuleDecision } from '#forecast/explain/explanation';
 import { hasDeadline } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
@@ -51,16 +51,21 @@ function folded([label, text]: Line, columns: number | undefined): string {
 const when = (at: Instant, now: Instant): string => `${timeText(at)} (${relativeTime(at, now)})`;
 
 function linesOf(explanation: Explanation, named: Named): Line[] {
-  const { verdict, now, also, off, finalizers, next, unread } = explanation;
+  const { decision, now, also, disabled, finalizers, next, unread } = explanation;
   return [
-    ['', verdict.kind === 'unruled' ? unruledText(explanation) : headOf(verdict, now, named)],
-    ...reasonOf(verdict),
-    ...blocksOf(verdict, finalizers),
+    ['', decision.kind === 'noRule' ? noRuleText(explanation) : headOf(decision, now, named)],
+    ...reasonOf(decision),
+    ...blocksOf(decision, finalizers),
     ...keeperOf(explanation, named),
-    ...also.slice(0, MOST_NAMED).map((decision): Line => ['also', decisionText(decision, now)]),
+    ...also.slice(0, MOST_NAMED).map((ruleDecision): Line => ['also', decisionText(ruleDecision, now)]),
     ...(also.length > MOST_NAMED ? [['', `and ${also.length - MOST_NAMED} more`] as const] : []),
-    ...off.map((decision): Line => ['off', `${decisionText(decision, now)}; switched on by ${decision.off}`]),
-    ...takesOf(explanation, named),
+    ...disabled.map(
+      (ruleDecision): Line => [
+        'disabled',
+        `${decisionText(ruleDecision, now)}; enable it with ${ruleDecision.enableWith}`,
+      ],
+    ),
+    ...dependentsOf(explanation, named),
     ...effectsOf(explanation, named),
     ...next.map(({ what, command }): Line => ['next', command === undefined ? what : `${what}: ${command}`]),
     ...unread.map((what): Line => ['unread', what]),
@@ -68,116 +73,134 @@ function linesOf(explanation: Explanation, named: Named): Line[] {
 }
 
 /** No rule deletes it. For a policy or Cleaner this is normal. */
-function unruledText({ deeds, off }: Explanation): string {
-  if (off.length > 0) return 'stays: the rule for it is switched off';
-  if (deeds === undefined) return 'stays: no rule means it';
-  const ending = deeds.filter(({ says }) => says === 'ends').length;
-  return `works: ${ending} of ${deeds.length} that it looks at ${ending === 1 ? 'ends' : 'end'} by it`;
+function noRuleText({ actions, disabled }: Explanation): string {
+  if (disabled.length > 0) return 'is kept: the rule for it is disabled';
+  if (actions === undefined) return 'is kept: no rule applies to it';
+  const ending = actions.filter(({ says }) => says === 'ends').length;
+  return `deletes ${ending} of ${actions.length} selected ${actions.length === 1 ? 'object' : 'objects'}`;
 }
 
-function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant, named: Named): string {
-  switch (verdict.kind) {
+function headOf(decision: Exclude<Decision, { kind: 'noRule' }>, now: Instant, named: Named): string {
+  switch (decision.kind) {
     case 'ends':
-      return isOverdue(verdict.at, now)
-        ? `is due since ${when(verdict.at, now)}`
-        : `ends ${when(verdict.at, now)}`;
-    case 'goesWith':
-      return verdict.how === 'lost'
-        ? `goes any moment: it has lost its owner ${named(verdict.what)}`
-        : `goes ${when(verdict.at, now)} with ${named(verdict.what)}`;
-    case 'lingers':
-      return `is being deleted since ${timeText(verdict.since)}`;
-    case 'held': {
-      const { at, reason } = verdict.by;
-      if (at === undefined) return 'is held';
-      return hasDeadline(reason)
-        ? `is held, or it would end ${when(at, now)}`
-        : `is held, looked at again ${when(at, now)}`;
-    }
+      return isOverdue(decision.at, now)
+        ? `was due for deletion at ${when(decision.at, now)}`
+        : `is deleted at ${when(decision.at, now)}`;
+    case 'deletedWith':
+      return decision.how === 'lost'
+        ? `is deleted soon: its owner ${named(decision.what)} does not exist`
+        : `is deleted at ${when(decision.at, now)} with ${named(decision.what)}`;
+    case 'terminating':
+      return `is terminating since ${timeText(decision.since)}`;
+    case 'held':
+      return `is ${heldText(decision.by, now)}`;
     case 'changes':
-      return `stays, and changes ${when(verdict.at, now)}`;
+      return `is kept, and changes at ${when(decision.at, now)}`;
     case 'stays':
-      return 'stays';
+      return 'is kept';
   }
 }
 
-function reasonOf(verdict: Verdict): Line[] {
-  switch (verdict.kind) {
+function heldText({ at, reason }: RuleDecision, now: Instant): string {
+  if (at === undefined) return 'held';
+  return hasDeadline(reason)
+    ? `held, and would otherwise be deleted at ${when(at, now)}`
+    : `held, next evaluation at ${when(at, now)}`;
+}
+
+function reasonOf(decision: Decision): Line[] {
+  switch (decision.kind) {
     case 'ends':
     case 'held':
     case 'changes':
     case 'stays': {
-      const { rule, family, because, propagation } = verdict.by;
+      const { rule, family, because, propagation } = decision.by;
       const manner: Line[] = propagation === undefined ? [] : [['deletion', propagation]];
       return [['because', because], ['rule', `${rule} (${family})`], ...manner];
     }
-    case 'goesWith':
-      return [['because', goingText(verdict)]];
-    case 'lingers':
-    case 'unruled':
+    case 'deletedWith':
+      return [['because', deletedWithText(decision)]];
+    case 'terminating':
+    case 'noRule':
       return [];
   }
 }
 
-const RELATIONS = { owner: 'owned by it', lost: 'was owned by it', namespace: 'is in it' } as const;
+const RELATIONS = { owner: 'its owner', lost: 'its owner', namespace: 'its namespace' } as const;
 
-const goingText = ({ how, because }: Extract<Verdict, { kind: 'goesWith' }>): string =>
-  `${RELATIONS[how]}; it ${because}`;
+const deletedWithText = ({ how, because }: Extract<Decision, { kind: 'deletedWith' }>): string =>
+  `${RELATIONS[how]} ${because}`;
 
-function blocksOf(verdict: Verdict, finalizers: readonly string[]): Line[] {
-  if (verdict.kind === 'lingers')
+function blocksOf(decision: Decision, finalizers: readonly string[]): Line[] {
+  if (decision.kind === 'terminating')
     return [
       [
         'blocks',
-        verdict.finalizers.length === 0 ? 'nothing' : `the finalizer ${verdict.finalizers.join(', ')}`,
+        decision.finalizers.length === 0 ? 'nothing' : `the finalizer ${decision.finalizers.join(', ')}`,
       ],
     ];
-  if (verdict.kind !== 'ends' && verdict.kind !== 'goesWith') return [];
+  if (decision.kind !== 'ends' && decision.kind !== 'deletedWith') return [];
   return finalizers.length === 0
     ? [['blocks', 'nothing']]
-    : [['blocks', `not the deletion, but the finalizer ${finalizers.join(', ')} keeps it then`]];
+    : [['blocks', `not the deletion, but after it the finalizer ${finalizers.join(', ')} keeps the object`]];
 }
 
 /** Relevant only if nothing else deletes it. */
-function keeperOf({ keeper, verdict }: Explanation, named: Named): Line[] {
-  const isEnding = verdict.kind === 'ends' || verdict.kind === 'goesWith' || verdict.kind === 'lingers';
+function keeperOf({ keeper, decision }: Explanation, named: Named): Line[] {
+  const isEnding =
+    decision.kind === 'ends' || decision.kind === 'deletedWith' || decision.kind === 'terminating';
   return keeper === undefined || isEnding
     ? []
-    : [['owner', `${named(keeper)} owns it, and does not take it along`]];
+    : [['owner', `${named(keeper)}: the garbage collector does not delete the object with it`]];
 }
 
-function decisionText({ rule, family, says, at, because }: Opinion, now: Instant): string {
-  const time = at === undefined ? '' : ` ${when(at, now)}`;
-  return `${rule} (${family}): ${says}${time}, ${because}`;
+const decisionText = (decision: RuleDecision, now: Instant): string =>
+  `${decision.rule} (${decision.family}): ${outcomeText(decision, now)}, ${decision.because}`;
+
+function outcomeText(decision: RuleDecision, now: Instant): string {
+  const { says, at } = decision;
+  const time = at === undefined ? '' : ` at ${when(at, now)}`;
+  switch (says) {
+    case 'ends':
+      return `deleted${time}`;
+    case 'changes':
+      return `changes${time}`;
+    case 'held':
+      return heldText(decision, now);
+    case 'stays':
+      return 'kept';
+  }
 }
 
-function takesOf({ takes }: Explanation, nameOf: Named): Line[] {
-  if (takes === undefined) return [];
-  const total = takes.named.length + takes.more;
-  if (total === 0) return [['takes', 'nothing else']];
-  const named = takes.named.slice(0, MOST_NAMED);
+function dependentsOf({ dependents }: Explanation, nameOf: Named): Line[] {
+  if (dependents === undefined) return [];
+  const total = dependents.named.length + dependents.more;
+  if (total === 0) return [['cascade', 'no dependents']];
+  const named = dependents.named.slice(0, MOST_NAMED);
   const left = total - named.length;
   return [
-    ['takes', `${total} more`],
+    ['cascade', `${total} ${total === 1 ? 'dependent' : 'dependents'}`],
     ...named.map(
-      ({ object, depth, perhaps }): Line => [
+      ({ object, depth, uncertain }): Line => [
         '',
-        `${'  '.repeat(depth - 1)}${nameOf(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+        `${'  '.repeat(depth - 1)}${nameOf(object)}${uncertain === true ? ' (uncertain)' : ''}`,
       ],
     ),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),
   ];
 }
 
-function effectsOf({ deeds, now }: Explanation, nameOf: Named): Line[] {
-  if (deeds === undefined) return [];
-  if (deeds.length === 0) return [['acts on', 'nothing that exists now']];
-  const named = deeds.slice(0, MOST_NAMED);
-  const left = deeds.length - named.length;
-  const text = ({ object, says, at }: Deed) =>
-    `${nameOf(object)} ${says}${at === undefined ? '' : ` ${when(at, now)}`}`;
+const OUTCOMES = { ends: 'deleted', held: 'held', stays: 'kept' } as const;
+
+function effectsOf({ actions, now }: Explanation, nameOf: Named): Line[] {
+  if (actions === undefined) return [];
+  if (actions.length === 0) return [['acts on', 'no existing object']];
+  const named = actions.slice(0, MOST_NAMED);
+  const left = actions.length - named.length;
+  const text = ({ object, says, at }: Action) =>
+    `${nameOf(object)}: ${OUTCOMES[says]}${at === undefined ? '' : ` at ${when(at, now)}`}`;
   return [
-    ...named.map((deed, index): Line => [index === 0 ? 'acts on' : '', text(deed)]),
+    ...named.map((action, index): Line => [index === 0 ? 'acts on' : '', text(action)]),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),
   ];
 }

@@ -251,7 +251,7 @@ test.each<[Flags, RegExp]>([
   [{ image: '' }, /--image must be an image/],
   [{ image: 'two words' }, /--image must be an image/],
   [{ controllers: 'dance' }, /--controllers: "dance" is none of/],
-  [{ controllers: '-cleaner' }, /leaves nothing to run/],
+  [{ controllers: '-cleaner' }, /selects no controller/],
   [{ featureGates: 'Fly=true' }, /Fly/],
   [{ namespace: 'Not A Name' }, /namespace/],
 ])('%j is refused', (flags, message) => {

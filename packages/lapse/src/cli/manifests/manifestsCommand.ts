@@ -37,11 +37,11 @@ const OWN_NAMESPACE = 'lapse-system';
 
 export function manifestsCommand(): Command {
   return new Command('manifests')
-    .description('print what to apply to run the controllers in a cluster; lapse crds brings the definitions')
-    .option('--namespace <name>', 'where it is installed', OWN_NAMESPACE)
-    .option('--create-namespace', `print the Namespace too, which is done anyway for ${OWN_NAMESPACE}`)
+    .description('print the manifests to run the controllers in a cluster; lapse crds prints the CRDs')
+    .option('--namespace <name>', 'namespace of the installation', OWN_NAMESPACE)
+    .option('--create-namespace', `also print the Namespace (default for ${OWN_NAMESPACE})`)
     .option('--image <image>', 'the image to run', `lapse:${VERSION}`)
-    .option('--replicas <n>', 'how many processes; one of them acts', '2')
+    .option('--replicas <n>', 'number of replicas; one of them is the leader', '2')
     .option('--controllers <names>', 'as for lapse run', '*')
     .option('--feature-gates <gates>', 'as for lapse run', '')
     .addOption(
@@ -54,7 +54,7 @@ export function manifestsCommand(): Command {
       'where Lapse may act as service accounts that Cleaners and policies name: none, cluster, or namespaces',
       'none',
     )
-    .option('--dry-run', 'the processes change nothing')
+    .option('--dry-run', 'run in dry-run mode: nothing is changed')
     .addOption(new Option('-o, --output <format>', 'yaml or json').choices(['yaml', 'json']).default('yaml'))
     .addHelpText(
       'after',
@@ -91,7 +91,7 @@ export function readInstallation(
   computeGates(FAMILIES, general.featureGates);
   const words = general.controllers ?? [];
   const selected = selectFamilies(FAMILIES, words);
-  if (selected.length === 0) throw new UsageError(`--controllers=${controllers} leaves nothing to run`);
+  if (selected.length === 0) throw new UsageError(`--controllers=${controllers} selects no controller`);
   return {
     name: 'lapse',
     namespace,

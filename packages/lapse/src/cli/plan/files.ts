@@ -52,7 +52,9 @@ export async function openManifests(paths: readonly string[], clock: Clock = rea
     const mistype = describeMistype(object);
     if (mistype !== undefined) refuse(item, mistype);
     if (!(await named(item, () => server.importObject({ ...object, metadata }))))
-      unknown.add(`${object.apiVersion} ${object.kind}: no definition of this kind is among the files`);
+      unknown.add(
+        `${object.apiVersion} ${object.kind}: the files contain no CustomResourceDefinition of this kind`,
+      );
   }
   return { client, unknown: [...unknown], close: () => server.close() };
 }
@@ -84,7 +86,7 @@ function refuse({ from, object }: Item, problem: string): never {
 }
 
 async function readPath(path: string): Promise<Item[]> {
-  if (path === '-') return parse('the standard input', await textOf(process.stdin));
+  if (path === '-') return parse('standard input', await textOf(process.stdin));
   return (
     explained(path, () => (statSync(path).isDirectory() ? readdirSync(path) : undefined))
       ?.filter((name) => /\.(ya?ml|json)$/.test(name))
@@ -113,7 +115,7 @@ const parse = (from: string, text: string): Item[] =>
 /** Lists are split. Empty documents and a LapseConfiguration are skipped. */
 function objectsIn(json: Json): KubeObject[] {
   if (json === null || json === undefined) return [];
-  if (!isObject(json)) throw new Error('not an object of Kubernetes');
+  if (!isObject(json)) throw new Error('not a Kubernetes object');
   const { apiVersion, kind, metadata, items } = json;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     throw new Error('an object without apiVersion or kind');

@@ -50,16 +50,16 @@ const OF_NO_USE =
 
 export function planCommand(): Command {
   const command = new Command('plan')
-    .description('what will end in the next days, why, and what goes with it; only reads')
-    .argument('[files...]', 'manifests instead of a cluster: files, directories, - for the standard input')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
+    .description('show what will be deleted in the next days, why, and with which dependents; read-only')
+    .argument('[files...]', 'manifests instead of a cluster: files, directories, - for standard input')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
-    .option('-n, --namespace <name>', 'only what ends in this namespace', parseNamespace)
-    .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
-    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
-    .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
-    .option('--progress', 'say on the standard error what is being read (default: on a terminal)');
+    .option('-n, --namespace <name>', 'only deletions in this namespace', parseNamespace)
+    .option('--for <time>', 'how far ahead: 12h, 7d, 2w', '7d')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'))
+    .option('--no-cascade', 'do not read owner references: faster, without dependents')
+    .option('--progress', 'report on standard error what is being read (default: on a terminal)');
   const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
   return command
     .addHelpText('after', HELP)
@@ -114,7 +114,7 @@ export function planCommand(): Command {
 
 function familiesOf(document: JsonObject): readonly Family[] {
   const selected = selectFamilies(FAMILIES, readGeneral(document).controllers ?? ['*']);
-  if (selected.length === 0) throw new UsageError('--controllers leaves nothing that could end anything');
+  if (selected.length === 0) throw new UsageError('--controllers selects no controller that deletes objects');
   return selected;
 }
 

@@ -24,8 +24,8 @@ const end = (name: string, seconds: number, more: Partial<PlannedEnd> = {}): Pla
   rule: 'spec.ttlSecondsAfterFinished',
   because: 'finished',
   propagation: 'Foreground',
-  takes: [],
-  takesMore: 0,
+  dependents: [],
+  moreDependents: 0,
   ...more,
 });
 const plan = (more: Partial<Plan> = {}): Plan => ({
@@ -50,7 +50,7 @@ const shown = (more: Partial<Plan>, wide = false) => planText(plan(more), { colo
 describe('on a terminal', () => {
   const of: Partial<Plan> = {
     ends: [
-      end('next', 3600, { because: 'finished 2026-03-01T09:30:00Z, TTL 1h30m0s', takesMore: 2 }),
+      end('next', 3600, { because: 'finished 2026-03-01T09:30:00Z, TTL 1h30m0s', moreDependents: 2 }),
       end('later', 7200, { rule: 'Policy ci/a', because: 'Policy ci/a: finished' }),
     ],
     held: [{ object: object('Node', 'n'), family: 'f', rule: 'r', because: 'paused' }],
@@ -62,8 +62,8 @@ describe('on a terminal', () => {
   });
 
   test('a long reason is wrapped in its column', () => {
-    const [, first, second] = on(125).split('\n');
-    expect(first).toMatch(/ {2}2 {6}finished 2026-03-01T09:30:00Z, TTL$/);
+    const [, first, second] = on(130).split('\n');
+    expect(first).toMatch(/ {2}2 {11}finished 2026-03-01T09:30:00Z, TTL$/);
     expect(second).toBe(`${' '.repeat(first!.indexOf('finished'))}1h30m0s`);
   });
 
@@ -71,14 +71,14 @@ describe('on a terminal', () => {
     expect(on(80)).toBe(`ENDS    AT                    OBJECT
 in 1 h  2026-03-01T11:00:00Z  job/next -n ci
     spec.ttlSecondsAfterFinished: finished 2026-03-01T09:30:00Z, TTL 1h30m0s;
-    takes 2 along
+    dependents: 2
 in 2 h  2026-03-01T12:00:00Z  job/later -n ci
     Policy ci/a: finished
 
 HELD    RULE  WHY
 node/n  r     paused
 
-kind-test: 2 objects end by 2026-03-08T10:00:00Z, 2 more go with them, 1 held.
+kind-test: 2 deletions until 2026-03-08T10:00:00Z, 2 dependents, 1 held.
 `);
   });
 
@@ -91,14 +91,14 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 2 more go with them, 1 held.
 
 describe('text', () => {
   test('without deletions', () => {
-    expect(shown({})).toBe('kind-test: 0 objects end by 2026-03-08T10:00:00Z.\n');
+    expect(shown({})).toBe('kind-test: 0 deletions until 2026-03-08T10:00:00Z.\n');
   });
 
   test('with all sections', () => {
-    const takes = [{ object: object('Pod', 'p', 'ci'), depth: 1 }];
+    const dependents = [{ object: object('Pod', 'p', 'ci'), depth: 1 }];
     const text = shown(
       {
-        ends: [end('late', -90), end('next', 3600, { takes, takesMore: 2 })],
+        ends: [end('late', -90), end('next', 3600, { dependents, moreDependents: 2 })],
         held: [{ object: object('Node', 'n'), family: 'f', rule: 'r', because: 'paused', until: at(60) }],
         changes: [{ at: at(30), object: object('Pool', 'x'), family: 'f', rule: 'r', because: 'leaves' }],
         unread: ['secrets: forbidden'],
@@ -107,9 +107,9 @@ describe('text', () => {
       true,
     );
     expect(text).toBe(
-      `ENDS                AT                    OBJECT          RULE                          TAKES  WHY
-overdue 1 min 30 s  2026-03-01T09:58:30Z  job/late -n ci  spec.ttlSecondsAfterFinished  -      finished
-in 1 h              2026-03-01T11:00:00Z  job/next -n ci  spec.ttlSecondsAfterFinished  3      finished
+      `ENDS                AT                    OBJECT          RULE                          DEPENDENTS  WHY
+overdue 1 min 30 s  2026-03-01T09:58:30Z  job/late -n ci  spec.ttlSecondsAfterFinished  -           finished
+in 1 h              2026-03-01T11:00:00Z  job/next -n ci  spec.ttlSecondsAfterFinished  3           finished
   └ pod/p -n ci
   └ and 2 more
 
@@ -117,29 +117,29 @@ CHANGES  AT                    OBJECT  WHY
 in 30 s  2026-03-01T10:00:30Z  pool/x  leaves
 
 HELD    RULE  WHY
-node/n  r     paused (looked at again in 1 min)
+node/n  r     paused (next evaluation in 1 min)
 
 could not be read: secrets: forbidden
 
-kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go with them, 1 held, 1 ends later.
+kind-test: 2 deletions until 2026-03-08T10:00:00Z, 1 of them overdue, 3 dependents, 1 held, 1 later.
 `,
     );
   });
 
   test('with a namespace, and a note if it does not exist', () => {
     expect(shown({ view: { namespace: 'ci', exists: true } })).toBe(
-      'kind-test, namespace ci: 0 objects end by 2026-03-08T10:00:00Z.\n',
+      'kind-test, namespace ci: 0 deletions until 2026-03-08T10:00:00Z.\n',
     );
     expect(shown({ view: { namespace: 'nope', exists: false } })).toBe(
-      'kind-test, namespace nope (which does not exist): 0 objects end by 2026-03-08T10:00:00Z.\n',
+      'kind-test, namespace nope (which does not exist): 0 deletions until 2026-03-08T10:00:00Z.\n',
     );
   });
 
   test.each([
-    ['Paused', 60, 'would end in 1 min'],
+    ['Paused', 60, 'would be deleted in 1 min'],
     ['DryRun', -60, 'would be overdue 1 min'],
-    [undefined, 44, 'looked at again in 44 s'],
-    [undefined, -44, 'looked at again now'],
+    [undefined, 44, 'next evaluation in 44 s'],
+    [undefined, -44, 'next evaluation now'],
   ] as const)('an object held for the reason %s, for %d s: %s', (reason, seconds, words) => {
     const held = { object: object('Job', 'j'), family: 'f', rule: 'r', because: 'b', until: at(seconds) };
     expect(shown({ held: [reason === undefined ? held : { ...held, reason }] })).toContain(`b (${words})\n`);
@@ -158,7 +158,7 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go w
         ends: [
           end('a', 1, {
             object: service('serving.knative.dev/v1'),
-            takes: [{ object: service('v1'), depth: 1 }],
+            dependents: [{ object: service('v1'), depth: 1 }],
           }),
         ],
       }),
@@ -201,7 +201,7 @@ describe('documents', () => {
           at: '2026-03-01T10:00:01Z',
           object: { name: 'a', uid: 'uid-a' },
           propagation: 'Foreground',
-          takesMore: 0,
+          moreDependents: 0,
         },
       ],
       held: [{ until: '2026-03-01T10:00:02Z', because: 'c' }],

@@ -4,12 +4,12 @@ import { styleText } from 'node:util';
 import { formatTime, type Instant } from '@lapse/base/instant';
 import {
   type Change,
+  type Dependent,
   type Held,
   hasDeadline,
   type ObjectName,
   type Plan,
   type PlannedEnd,
-  type Taken,
 } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
@@ -84,16 +84,16 @@ function* endsTable(
   { wide, ...manner }: Manner & { readonly wide: boolean },
 ): Generator<string> {
   const what: Table<PlannedEnd> = {
-    header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'TAKES', 'WHY'],
+    header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'DEPENDENTS', 'WHY'],
     rowOf: (end) => endRow(end, rowContext),
     first: 3,
-    beneath: ([, , , rule, takes, why]) =>
-      `${ruled(rule, why)}${takes === '-' ? '' : `; takes ${takes} along`}`,
+    beneath: ([, , , rule, dependents, why]) =>
+      `${ruled(rule, why)}${dependents === '-' ? '' : `; dependents: ${dependents}`}`,
   };
   let at = -1;
   for (const line of table(ends, what, manner)) {
     yield line;
-    if (wide && at >= 0) yield* takenLines(ends[at]!, rowContext.named);
+    if (wide && at >= 0) yield* dependentLines(ends[at]!, rowContext.named);
     at++;
   }
 }
@@ -120,24 +120,24 @@ const endRow = (end: PlannedEnd, { now, named }: RowContext): Row => [
   formatTime(end.at),
   named(end.object),
   plain(end.rule),
-  takesText(end),
-  `${end.perhaps === true ? 'perhaps: ' : ''}${plain(end.because)}`,
+  dependentsText(end),
+  `${end.uncertain === true ? 'uncertain: ' : ''}${plain(end.because)}`,
 ];
 
 /** `3`, or `1 to 3` if two of them depend on the order of events. */
-function takesText({ takes, takesMore }: PlannedEnd): string {
-  const most = takes.length + takesMore;
+function dependentsText({ dependents, moreDependents }: PlannedEnd): string {
+  const most = dependents.length + moreDependents;
   if (most === 0) return '-';
-  const chance = takes.filter(({ perhaps }) => perhaps === true).length;
+  const chance = dependents.filter(({ uncertain }) => uncertain === true).length;
   return chance === 0 ? String(most) : `${most - chance} to ${most}`;
 }
 
-const takenLines = ({ takes, takesMore }: PlannedEnd, named: Named): string[] => [
-  ...takes.map(
-    ({ object, depth, perhaps }: Taken) =>
-      `${'  '.repeat(depth)}└ ${named(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+const dependentLines = ({ dependents, moreDependents }: PlannedEnd, named: Named): string[] => [
+  ...dependents.map(
+    ({ object, depth, uncertain }: Dependent) =>
+      `${'  '.repeat(depth)}└ ${named(object)}${uncertain === true ? ' (uncertain)' : ''}`,
   ),
-  ...(takesMore === 0 ? [] : [`  └ and ${takesMore} more`]),
+  ...(moreDependents === 0 ? [] : [`  └ and ${moreDependents} more`]),
 ];
 
 const changeRow = ({ at, object, because }: Change, { now, named }: RowContext): Row => [
@@ -155,20 +155,20 @@ const heldRow = ({ object, rule, because, reason, until }: Held, { now, named }:
 
 /** What the time of a held object refers to. */
 function thenText(reason: Held['reason'], until: Instant, now: Instant): string {
-  if (!hasDeadline(reason)) return `looked at again ${until > now ? relativeTime(until, now) : 'now'}`;
+  if (!hasDeadline(reason)) return `next evaluation ${until > now ? relativeTime(until, now) : 'now'}`;
   const when = relativeTime(until, now);
-  return when.startsWith('overdue') ? `would be ${when}` : `would end ${when}`;
+  return when.startsWith('overdue') ? `would be ${when}` : `would be deleted ${when}`;
 }
 
 function summary({ cluster, view, made, until, ends, held, more }: Plan): string {
-  const taken = ends.reduce((sum, end) => sum + end.takes.length + end.takesMore, 0);
+  const dependents = ends.reduce((sum, end) => sum + end.dependents.length + end.moreDependents, 0);
   const overdue = ends.filter(({ at }) => at <= made).length;
   const parts = [
-    `${counted(ends.length, 'object ends', 'objects end')} by ${formatTime(until)}`,
+    `${counted(ends.length, 'deletion', 'deletions')} until ${formatTime(until)}`,
     ...(overdue === 0 ? [] : [`${overdue} of them overdue`]),
-    ...(taken === 0 ? [] : [`${counted(taken, 'more goes', 'more go')} with them`]),
+    ...(dependents === 0 ? [] : [counted(dependents, 'dependent', 'dependents')]),
     ...(held.length === 0 ? [] : [`${held.length} held`]),
-    ...(more === 0 ? [] : [`${counted(more, 'ends', 'end')} later`]),
+    ...(more === 0 ? [] : [`${more} later`]),
   ];
   return `${plain(cluster)}${viewText(view)}: ${parts.join(', ')}.`;
 }

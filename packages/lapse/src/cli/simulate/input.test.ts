@@ -15,7 +15,7 @@ describe('files', () => {
     return path;
   };
   test.each([
-    ['nothing', '# nothing\n', /no object in it/],
+    ['nothing', '# nothing\n', /contains no object/],
     ['no YAML', '{a: [', /objects.yaml: /],
     ['a text', 'hello', /not a Kubernetes object/],
     ['a list item that is not an object', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
@@ -23,12 +23,12 @@ describe('files', () => {
     [
       'a namespace that is a path',
       '{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: a/b}}',
-      /objects.yaml: Pod a: metadata.namespace "a\/b" cannot be a namespace/,
+      /objects.yaml: Pod a: metadata.namespace "a\/b" is not a valid name/,
     ],
     [
       'a timestamp that is not valid',
       '{apiVersion: v1, kind: Pod, metadata: {name: a, creationTimestamp: yesterday}}',
-      /objects.yaml: Pod a: metadata.creationTimestamp "yesterday" is no time/,
+      /objects.yaml: Pod a: metadata.creationTimestamp "yesterday" is not a time/,
     ],
     ['no name', '{apiVersion: v1, kind: Pod, metadata: {}}', /a Pod has no metadata.name/],
   ])('with %s are refused by name', (_rule, text, message) => {

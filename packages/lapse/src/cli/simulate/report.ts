@@ -34,15 +34,15 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
 }
 
 function endRow(end: End): string[] {
-  const held = end.gone === undefined ? ' (terminating: something holds it)' : '';
+  const held = end.gone === undefined ? ' (terminating: a finalizer keeps it)' : '';
   return [day(end.at), refOfEnd(end), end.by, `${end.because}${held}`];
 }
 
 function contrastRow(contrast: Contrast): string[] {
   const { kind, end } = contrast;
   const ref = plainText(refOfEnd(end));
-  if (kind === 'only with') return ['+', day(end.at), ref, `ends only with it: ${end.by}`];
-  if (kind === 'only without') return ['-', day(end.at), ref, `ends only without it: ${end.by}`];
+  if (kind === 'only with') return ['+', day(end.at), ref, `deleted only with it: ${end.by}`];
+  if (kind === 'only without') return ['-', day(end.at), ref, `deleted only without it: ${end.by}`];
   const by = lengthText(contrast.by);
   return [kind === 'earlier' ? '<' : '>', day(end.at), ref, `${by} ${kind}, was ${day(contrast.before.at)}`];
 }
@@ -61,7 +61,7 @@ export function reportText(report: Report, columns?: number): string {
   const { from, until, objects, ends, difference, notes, problems } = report;
   const length = lengthText(minus(until, from) as Millis);
   const lines = [
-    `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(ends.length, 'end')}`,
+    `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(ends.length, 'deletion')}`,
   ];
   if (ends.length > 0) lines.push('', ...table(ends, ENDS, { bold: (text) => text, columns }));
   if (difference !== undefined) lines.push('', ...differenceLines(difference));
@@ -72,11 +72,11 @@ export function reportText(report: Report, columns?: number): string {
 }
 
 function differenceLines(difference: readonly Contrast[]): string[] {
-  if (difference.length === 0) return ['--with makes no difference'];
+  if (difference.length === 0) return ['no difference with --with'];
   const count = (kind: Contrast['kind']) => difference.filter((one) => one.kind === kind).length;
   const kinds = ['only with', 'only without', 'earlier', 'later'] as const;
   const sums = kinds.filter((kind) => count(kind) > 0).map((kind) => `${count(kind)} ${kind}`);
-  return [`The difference that --with makes: ${sums.join(', ')}`, ...aligned(difference.map(contrastRow))];
+  return [`Difference with --with: ${sums.join(', ')}`, ...aligned(difference.map(contrastRow))];
 }
 
 function endJson({ at, gone, ...end }: End) {

@@ -84,7 +84,7 @@ describe('simulation', () => {
     const [report, pod] = without.ends;
     expect(report).toMatchObject({ uid: JOB, gone: report!.at });
     expect(report!.because).toMatch(/finished 2025-12-31T21:00:00Z .*TTL 24h0m0s/);
-    expect(pod!.because).toBe('its owner team/job/report ended');
+    expect(pod!.because).toBe('its owner team/job/report was deleted');
 
     const changed = await run(readManifests(WORLD), POLICY);
     expect(computeDifference(without.ends, changed.ends).map(({ kind, end }) => [kind, short(end)])).toEqual([
@@ -114,14 +114,14 @@ describe('simulation', () => {
       '{apiVersion: x.dev/v1, kind: Odd, metadata: {name: a, uid: u, resourceVersion: "1"}}',
     );
     await expect(run(odd, '')).rejects.toThrow(
-      /^odd\/a: .*not served here; give its CustomResourceDefinition too$/,
+      /^odd\/a: .*not served; add its CustomResourceDefinition to the files$/,
     );
     const { notes } = await run(
       [...odd, { ...odd[0]!, metadata: { ...odd[0]!.metadata, name: 'b' } }],
       '',
       true,
     );
-    expect(notes).toEqual(['2 left out: the kind Odd of x.dev/v1 is not served here']);
+    expect(notes).toEqual(['2 left out: the kind Odd of x.dev/v1 is not served']);
   });
 });
 
@@ -244,13 +244,13 @@ test('the report has a text and a structured form', () => {
   };
   expect(reportText(report)).toBe(
     [
-      '2026-01-01 00:00:00 to 2026-01-01 01:00:00 UTC (1h): 2 objects, 2 ends',
+      '2026-01-01 00:00:00 to 2026-01-01 01:00:00 UTC (1h): 2 objects, 2 deletions',
       '',
       'WHEN                 WHAT      BY                  WHY',
       '2026-01-01 00:00:00  job/a     ttl-after-finished  ttl',
-      '2026-01-01 00:01:00  job/held  ttl-after-finished  ttl (terminating: something holds it)',
+      '2026-01-01 00:01:00  job/held  ttl-after-finished  ttl (terminating: a finalizer keeps it)',
       '',
-      'The difference that --with makes: 1 earlier',
+      'Difference with --with: 1 earlier',
       '<  2026-01-01 00:00:00  job/a  5s earlier, was 2026-01-01 00:00:05',
       '',
       'Problems',
@@ -267,7 +267,7 @@ test('the report has a text and a structured form', () => {
     difference: [{ kind: 'earlier', before: '2026-01-01T00:00:05Z', bySeconds: 5 }],
   });
   expect(reportText({ ...report, difference: [], ends: [], notes: [], problems: [] })).toMatch(
-    /2 objects, 0 ends\n\n--with makes no difference\n$/,
+    /2 objects, 0 deletions\n\nno difference with --with\n$/,
   );
   expect(reportText(report, 60)).toContain(
     [
@@ -275,8 +275,8 @@ test('the report has a text and a structured form', () => {
       '2026-01-01 00:00:00  job/a',
       '    ttl-after-finished: ttl',
       '2026-01-01 00:01:00  job/held',
-      '    ttl-after-finished: ttl (terminating: something holds',
-      '    it)',
+      '    ttl-after-finished: ttl (terminating: a finalizer',
+      '    keeps it)',
       '',
     ].join('\n'),
   );

@@ -59,18 +59,18 @@ ${exitCodesHelp()}`;
 export function simulateCommand(): Command {
   const command = new Command('simulate')
     .description(
-      'run a cluster, or objects from files, forward in virtual time, with changed policies if you like',
+      'run a snapshot of a cluster, or objects from files, forward in virtual time; optionally with changed policies',
     )
-    .argument('[files...]', 'objects in YAML or JSON, - for the standard input; none: the cluster')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
-    .option('--context <name>', 'which context of the kubeconfig')
-    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .option('--with <file>', 'applied over it; the difference is shown. May be repeated', collect)
+    .argument('[files...]', 'objects in YAML or JSON, - for standard input (default: the cluster)')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: the one that kubectl uses)')
+    .option('--context <name>', 'the context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags take precedence')
+    .option('--with <file>', 'manifests to apply on top; the difference is shown; may be repeated', collect)
     .option('--for <length>', `how far ahead, at most ${MOST_DAYS}d`, '7d')
-    .option('--at <time>', 'when it begins, in RFC 3339 (default: now)')
-    .option('--seed <n>', 'the same seed gives the same course', '1')
+    .option('--at <time>', 'start time, in RFC 3339 (default: now)')
+    .option('--seed <n>', 'seed of the random numbers; the same seed gives the same result', '1')
     .option('--limit <n>', 'refuse clusters with more objects than this', '50000')
-    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'));
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'));
   const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
   return command
     .addHelpText('after', EXAMPLES)

@@ -25,7 +25,7 @@ export function firstScreen(screen: Screen): string {
   const kept =
     screen.store === 'sqlite'
       ? `${resolve(screen.data)} ${dim('(delete it to start over)')}`
-      : 'memory only: gone when this ends';
+      : 'memory only: lost when the process exits';
   return [
     '',
     `${bold('lapse')} ${VERSION}`,
@@ -67,9 +67,9 @@ const self = (): string =>
 
 function hint({ week, examples }: Screen): string[] {
   if (week === true)
-    return ['The examples play through a week, with longer times than in their files.', 'Ctrl-C stops it.'];
-  const first = examples ? ', for the examples to begin with' : '';
-  return [`What waits and what ends is shown here${first}.`, 'Ctrl-C stops it.'];
+    return ['The examples run through a week, with longer times than in their files.', 'Ctrl-C stops it.'];
+  const first = examples ? ', for the examples at first' : '';
+  return [`Deadlines and deletions are shown here${first}.`, 'Ctrl-C stops it.'];
 }
 
 /** Width of a line beside its title, on a terminal of 80 columns. */

@@ -63,12 +63,16 @@ export function upCommand(): Command {
     .description('a local Kubernetes API server with all controllers, and examples')
     .option(
       '--simulated-controllers <names>',
-      'simulated cluster controllers to run, as for --controllers',
+      'controllers of a cluster to simulate, as for --controllers',
       '*',
     )
-    .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
-    .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')
-    .option('--seed <n>', 'which week the examples play through at another speed than that of life', '1')
+    .option(
+      '--module <file>',
+      'also run the controllers that this file exports; may be repeated',
+      collectModules,
+    )
+    .option('--speed <n>', 'how many times faster than real time; 10080 is a week in a minute', '1')
+    .option('--seed <n>', 'seed of the week that the examples run through at another speed than 1', '1')
     .option('--no-examples', 'do not apply the examples on the first start');
   const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
   return command.addHelpText('after', helpText()).action(async (asked: UpFlags, parsed: Command) => {
@@ -255,8 +259,8 @@ function helpText(): string {
     ...namedRows(SIMULATED_CONTROLLERS, width),
   ];
   const examples = [
-    '  lapse up                          real time; what is made survives a restart',
-    '  lapse up --speed 10080            the examples play through a week in a minute',
+    '  lapse up                          real time; objects survive a restart',
+    '  lapse up --speed 10080            the examples run through a week in a minute',
     '  lapse up --speed 60 --no-examples --controllers=ttl-after-finished',
   ];
   return ['', ...lists, '', 'Examples:', ...examples].join('\n');

@@ -2,7 +2,7 @@
 // Written by ../data.ts, read by the script of the page.
 
 /** Indexes into `kinds` and `namespaces`, the name, and the depth below the deleted object. */
-export type TakenRow = readonly [kind: number, namespace: number, name: string, depth: number];
+export type DependentRow = readonly [kind: number, namespace: number, name: string, depth: number];
 
 export interface Row {
   /** Epoch milliseconds. null if unknown. */
@@ -19,9 +19,9 @@ export interface Row {
   readonly apiVersion: string;
   readonly because: string;
   readonly propagation?: string;
-  readonly takes?: readonly TakenRow[];
+  readonly dependents?: readonly DependentRow[];
   /** Number of objects that are not named. */
-  readonly takesMore?: number;
+  readonly moreDependents?: number;
 }
 
 export interface PageData {

@@ -54,18 +54,24 @@ export function cardOf(item: Item, data: PageData): Element {
 
 /** What the garbage collector deletes too, as an indented list under a count per kind. */
 function cascadeOf(item: Item, data: PageData): Element[] {
-  const takes = item.takes ?? [];
-  const total = takes.length + (item.takesMore ?? 0);
+  const dependents = item.dependents ?? [];
+  const total = dependents.length + (item.moreDependents ?? 0);
   if (total === 0) return [];
-  const rows = takes.slice(0, NAMED_IN_CARD).map(([kind, , name, depth]) => {
-    const row = h('li', {}, h('span', { class: 'taken-kind' }, data.kinds[kind]!), ' ', h('bdi', {}, name));
+  const rows = dependents.slice(0, NAMED_IN_CARD).map(([kind, , name, depth]) => {
+    const row = h(
+      'li',
+      {},
+      h('span', { class: 'dependent-kind' }, data.kinds[kind]!),
+      ' ',
+      h('bdi', {}, name),
+    );
     row.style.setProperty('--depth', String(Math.min(depth, 6) - 1));
     return row;
   });
   const left = total - rows.length;
   if (left > 0) rows.push(h('li', { class: 'quiet' }, `and ${left.toLocaleString('en')} more`));
   return [
-    h('div', { class: 'cascade-title' }, `Takes along ${total.toLocaleString('en')}`),
+    h('div', { class: 'cascade-title' }, `Dependents: ${total.toLocaleString('en')}`),
     h('ul', { class: 'cascade' }, ...rows),
   ];
 }
@@ -98,7 +104,7 @@ export function crowdOf(mark: Mark, data: PageData): Element {
     h(
       'div',
       { class: 'quiet' },
-      isInTime(first!.state) ? 'Click or Enter: look closer' : 'Click or Enter: list them',
+      isInTime(first!.state) ? 'Click or Enter: zoom in' : 'Click or Enter: list them',
     ),
   );
 }
@@ -117,7 +123,9 @@ function headOf(items: readonly Item[]): string {
   const { state } = items[0]!;
   if (state === 'held') return `${count} held`;
   if (state === 'changes') return `${count} changes`;
-  return state === 'overdue' ? `${count} overdue` : `${count} ends`;
+  return state === 'overdue'
+    ? `${count} overdue`
+    : `${count} ${items.length === 1 ? 'deletion' : 'deletions'}`;
 }
 
 function spanOf(items: readonly Item[], made: number): string {
@@ -135,7 +143,7 @@ export function sentenceOf(mark: Mark, lane: string, data: PageData): string {
   const [item] = mark.items;
   if (mark.items.length > 1)
     return [`${lane}: ${headOf(mark.items)}`, spanOf(mark.items, data.made)].filter(Boolean).join(', ');
-  const takes = (item!.takes?.length ?? 0) + (item!.takesMore ?? 0);
-  const along = takes === 0 ? '' : `. Takes along ${takes}`;
-  return `${placeOf(item!, data)} ${item!.name}, ${whenOf(item!, data.made)}. ${item!.because}${along}`;
+  const dependents = (item!.dependents?.length ?? 0) + (item!.moreDependents ?? 0);
+  const also = dependents === 0 ? '' : `. Dependents: ${dependents}`;
+  return `${placeOf(item!, data)} ${item!.name}, ${whenOf(item!, data.made)}. ${item!.because}${also}`;
 }

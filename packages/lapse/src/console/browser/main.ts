@@ -107,7 +107,7 @@ export function start(): void {
 }
 
 const emptyWords = ({ made, until, more }: PageData): string =>
-  `Nothing ends in the next ${lengthInWords(until - made)}${more > 0 ? `; ${more.toLocaleString('en')} later` : ''}.`;
+  `Nothing is deleted in the next ${lengthInWords(until - made)}${more > 0 ? `; ${more.toLocaleString('en')} later` : ''}.`;
 
 function showDetails(data: PageData, item: Item | undefined): void {
   const details = byId('details');

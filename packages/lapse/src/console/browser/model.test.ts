@@ -58,7 +58,7 @@ test.each<[string, Partial<Filter>, string[]]>([
 ])('the filter: %s', (_, filter, left) => expect(names(filter)).toEqual(left));
 
 test('an item that only changes has a place in time, separate from deletions', () => {
-  const { propagation: _, takes: __, takesMore: ___, ...change } = end('pool', 2);
+  const { propagation: _, dependents: __, moreDependents: ___, ...change } = end('pool', 2);
   const both = pageData(plan([end('build', 2)], { changes: [change] }));
   const [lane] = lanesOf(itemsOf(both), 'kind', both);
   const placed = placeLane(lane!, 0, columnsOf(1000, 500, [lane!]), wholeOf(MADE, MADE + DAY));

@@ -217,7 +217,7 @@ function colourOf(items: readonly Item[], ink: Ink): string {
 }
 
 const takesAlong = ({ items }: Placed): boolean =>
-  items.length === 1 && ((items[0]!.takes?.length ?? 0) > 0 || (items[0]!.takesMore ?? 0) > 0);
+  items.length === 1 && ((items[0]!.dependents?.length ?? 0) > 0 || (items[0]!.moreDependents ?? 0) > 0);
 
 function halo(pen: Pen, mark: Placed, y: number, colour: string): void {
   pen.globalAlpha = 0.22;

@@ -136,7 +136,7 @@ function settle(
   return meaning.dryRun
     ? {
         kind: 'held',
-        because: `the Cleaner is only tried out (mode DryRun); ${because}`,
+        because: `the Cleaner is in mode DryRun; ${because}`,
         reason: 'DryRun',
         until: at,
       }
@@ -221,7 +221,7 @@ function* tell(
   yield* statementsOnDeletion(rule, finding, toDelete);
   const { anyVersion: _, ...last } = endOf(rule, finding, {
     object: self,
-    why: 'the Cleaner itself goes last',
+    why: 'the Cleaner itself is deleted last',
   });
   yield last;
 }

@@ -32,10 +32,10 @@ async function statementOnWork(request: ManifestCaptureRequest, snapshot: Snapsh
   const name = checkpointName(request.metadata.uid ?? '');
   const all = isServed(snapshot, ManifestCheckpoint) ? await snapshot.list({ kind: ManifestCheckpoint }) : [];
   const checkpoint = all.find(({ metadata }) => metadata.name === name);
-  if (checkpoint === undefined) return stays('it has not ended: its checkpoint is not there yet');
+  if (checkpoint === undefined) return stays('unfinished: its checkpoint does not exist yet');
   const end = computeCheckpointEnd(checkpoint);
-  if (end === undefined) return stays(`it has not ended: the checkpoint ${name} is being written`);
+  if (end === undefined) return stays(`unfinished: the checkpoint ${name} is being written`);
   return end.ready
-    ? stays(`it ends as completed: the checkpoint ${name} is complete`)
-    : stays(`it ends as failed (${end.reason}): ${end.message}`);
+    ? stays(`it completes: the checkpoint ${name} is complete`)
+    : stays(`it fails (${end.reason}): ${end.message}`);
 }

@@ -25,15 +25,15 @@ export const forecastKeepers: Forecaster = {
     const { snapshot } = forecastContext;
     if (!isServed(snapshot, ObjectKeeper)) return;
     const { mayEndAt = () => undefined } = forecastContext;
-    const surely = new Followeds(forecastContext);
-    const perhaps = new Followeds({ ...forecastContext, endOf: mayEndAt });
+    const certain = new Followeds(forecastContext);
+    const uncertain = new Followeds({ ...forecastContext, endOf: mayEndAt });
     for await (const page of snapshot.each({ kind: ObjectKeeper }))
       for (const keeper of page) {
         if (mayEndAt(keeper.spec?.followObjectRef?.uid ?? '') !== undefined) {
-          const early = await statementAbout(keeper, forecastContext, perhaps);
-          if (early.kind === 'ends') yield { ...early, perhaps: true };
+          const early = await statementAbout(keeper, forecastContext, uncertain);
+          if (early.kind === 'ends') yield { ...early, uncertain: true };
         }
-        yield await statementAbout(keeper, forecastContext, surely);
+        yield await statementAbout(keeper, forecastContext, certain);
       }
   },
 };
@@ -120,7 +120,7 @@ class Followeds {
       const message = `the CRD of ${ref.kind} was recreated after this keeper was created; delete the keeper if ${ref.name} is gone`;
       return unclear(KeeperReason.KindRecreated, message);
     }
-    const why = isThere ? 'it ends then' : `${ref.kind} ${ref.name} does not exist any more`;
+    const why = isThere ? 'it is deleted then' : `${ref.kind} ${ref.name} does not exist`;
     return { followed: { kind: 'lost', why }, since: end };
   }
 

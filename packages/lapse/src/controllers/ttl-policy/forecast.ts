@@ -184,8 +184,8 @@ function statementOnEnd(
 }
 
 const HOLDS = {
-  DryRun: 'the policy is only tried out (mode DryRun)',
-  Paused: 'the policy is paused',
+  DryRun: 'the policy is in mode DryRun',
+  Paused: 'the policy is in mode Paused',
 } as const;
 
 function forecast(

@@ -52,19 +52,19 @@ function statementOnWork(
     mode === 'Snapshot' || mode === 'Detach'
       ? computeClaimKey(request, allowElsewhere)
       : failure(Reason.InvalidMode, `spec.mode ${mode} is neither Snapshot nor Detach`);
-  if (isFailure(claim)) return stays(`it ends as failed (${claim.reason}): ${claim.message}`);
+  if (isFailure(claim)) return stays(`it fails (${claim.reason}): ${claim.message}`);
   const name = claimText(claim);
   if (mode === 'Detach')
     return stays(
-      `it has not ended: it detaches the volume of claim ${name}, and deletes the claim, once no Pod uses it`,
+      `unfinished: it detaches the volume of claim ${name}, and deletes the claim, once no Pod uses it`,
     );
   const content = contents.get(snapshotName(request.metadata.uid ?? ''));
-  if (content === undefined) return stays(`it has not ended: the snapshot of claim ${name} is not there yet`);
+  if (content === undefined) return stays(`unfinished: the snapshot of claim ${name} does not exist yet`);
   const progress = computeProgress(content, name);
-  if (isFailure(progress)) return stays(`it ends as failed (${progress.reason}): ${progress.message}`);
+  if (isFailure(progress)) return stays(`it fails (${progress.reason}): ${progress.message}`);
   return stays(
     progress.kind === 'ready'
-      ? `it ends as completed: the snapshot of claim ${name} is ready`
-      : `it has not ended: the storage system is taking the snapshot of claim ${name}`,
+      ? `it completes: the snapshot of claim ${name} is ready`
+      : `unfinished: the storage system is taking the snapshot of claim ${name}`,
   );
 }

@@ -38,8 +38,8 @@ async function statementOnWork(
   const source = computeSource(request);
   const target = computeTarget(request, allowElsewhere);
   for (const part of [source, target])
-    if (isFailure(part)) return stays(`it ends as failed (${part.reason}): ${part.message}`);
-  if (isFailure(source) || isFailure(target)) return stays('it ends as failed');
+    if (isFailure(part)) return stays(`it fails (${part.reason}): ${part.message}`);
+  if (isFailure(source) || isFailure(target)) return stays('it fails');
   const claims = await snapshot.list({
     kind: PersistentVolumeClaim,
     ...(target.namespace === undefined ? {} : { namespace: target.namespace }),
@@ -48,9 +48,9 @@ async function statementOnWork(
     claims.find(({ metadata }) => metadata.name === target.name),
     request,
   );
-  if (isFailure(state)) return stays(`it ends as failed (${state.reason}): ${state.message}`);
+  if (isFailure(state)) return stays(`it fails (${state.reason}): ${state.message}`);
   const what = `${source.kind} ${source.name} as claim ${target.namespace}/${target.name}`;
-  if (state.kind === 'bound') return stays(`it ends as completed: ${what} is bound`);
+  if (state.kind === 'bound') return stays(`it completes: ${what} is bound`);
   const unservedNote = isUnserved(request, now) ? '; no provisioner responds' : '';
-  return stays(`it has not ended: ${what} is not bound yet${unservedNote}`);
+  return stays(`unfinished: ${what} is not bound yet${unservedNote}`);
 }

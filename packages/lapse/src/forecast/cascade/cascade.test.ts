@@ -72,7 +72,7 @@ function taken(
         at: instant(i),
         ...(propagation === 'unsaid' ? {} : { propagation }),
       })
-      .takes.map(({ object: one, depth }) => `${one.name}@${depth}`),
+      .dependents.map(({ object: one, depth }) => `${one.name}@${depth}`),
   );
 }
 
@@ -108,14 +108,16 @@ function deletions(texts: readonly string[]): Deletion[] {
 const together = (world: readonly string[], texts: readonly string[]): string[] =>
   new Cascade(ownershipOf(world))
     .deleteTogether(deletions(texts))
-    .flatMap(({ takes }) => takes.map(({ object: { name }, perhaps }) => `${name}${perhaps ? '?' : ''}`));
+    .flatMap(({ dependents }) =>
+      dependents.map(({ object: { name }, uncertain }) => `${name}${uncertain ? '?' : ''}`),
+    );
 
-/** When an object no longer exists: surely, perhaps. */
+/** When an object no longer exists: certain, uncertain. */
 function lasts(world: readonly string[], texts: readonly string[], name: string) {
   const cascade = new Cascade(ownershipOf(world));
   cascade.deleteTogether(deletions(texts));
-  const { surely, perhaps } = cascade.lastOf(name);
-  return [surely, perhaps];
+  const { certain, uncertain } = cascade.lastOf(name);
+  return [certain, uncertain];
 }
 
 describe('deleted together with an object', () => {
@@ -231,17 +233,17 @@ describe('deleted together with an object', () => {
     cascade.deleteTogether([deletion('a O'), deletion('x B')]);
     expect(cascade.endOf('b')).toBeUndefined();
     cascade.delete({ ...deletion('b B'), at: instant(5) });
-    expect([cascade.endOf('b'), cascade.lastOf('b')]).toEqual([5, { surely: 5, perhaps: 0 }]);
+    expect([cascade.endOf('b'), cascade.lastOf('b')]).toEqual([5, { certain: 5, uncertain: 0 }]);
   });
 
   test('at most a thousand objects are named, the others are counted', () => {
     const ownership = new Ownership([MAP], new Set());
     for (let i = 0; i < 1500; i++) ownership.add(MAP, object(`m${i} < a`));
-    const { takes, takesMore } = new Cascade(ownership).delete({
+    const { dependents, moreDependents } = new Cascade(ownership).delete({
       object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'a', uid: 'a' },
       at: instant(0),
     });
-    expect([takes.length, takesMore]).toEqual([1000, 500]);
+    expect([dependents.length, moreDependents]).toEqual([1000, 500]);
   });
 
   test('the deletion of a namespace deletes all objects in it, regardless of owners', () => {
@@ -251,11 +253,11 @@ describe('deleted together with an object', () => {
       ...object('other'),
       metadata: { name: 'other', namespace: 'elsewhere', uid: 'other' },
     });
-    const { takes } = new Cascade(ownership).delete({
+    const { dependents } = new Cascade(ownership).delete({
       object: { apiVersion: 'v1', kind: 'Namespace', name: 'ns', uid: 'ns-uid' },
       at: instant(0),
     });
-    expect(takes.map(({ object: one }) => one.name).sort()).toEqual(['x', 'y', 'z']);
+    expect(dependents.map(({ object: one }) => one.name).sort()).toEqual(['x', 'y', 'z']);
   });
 
   test('an owner reference to an object in another namespace is ignored', () => {
@@ -264,6 +266,6 @@ describe('deleted together with an object', () => {
     ownership.add(MAP, object('b < a, x'));
     const cascade = new Cascade(ownership);
     const a = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'a', uid: 'a' };
-    expect(cascade.delete({ object: a, at: instant(0) }).takes).toHaveLength(1);
+    expect(cascade.delete({ object: a, at: instant(0) }).dependents).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ import {
   type Propagation,
 } from '@lapse/simulation/controllers/ownerGc/compute';
 import type { Ends, ObjectName } from '#controllers/forecaster';
-import type { Taken } from '../plan.ts';
+import type { Dependent } from '../plan.ts';
 import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 import {
   type Course,
@@ -21,13 +21,13 @@ import {
   type Tie,
 } from './ties.ts';
 
-export interface Takes {
-  readonly takes: readonly Taken[];
-  readonly takesMore: number;
+export interface Dependents {
+  readonly dependents: readonly Dependent[];
+  readonly moreDependents: number;
   readonly propagation: Propagation;
 }
 
-export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'perhaps'> {
+export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'uncertain'> {
   /** Propagation policies of competing deletions at the same time. Any of them may be first. */
   readonly competing?: readonly Ends['propagation'][];
 }
@@ -39,7 +39,7 @@ const NOTHING: readonly never[] = [];
 interface Gone {
   readonly at: Instant;
   /** It is kept in some orders of events. */
-  readonly perhaps: boolean;
+  readonly uncertain: boolean;
   /** The earliest time at which it may have been deleted. */
   readonly earlier?: Instant;
   /** Its state as its dependents see it afterwards. */
@@ -48,7 +48,7 @@ interface Gone {
   readonly stuck: Chance;
 }
 
-type Chance = 'no' | 'perhaps' | 'yes';
+type Chance = 'no' | 'uncertain' | 'yes';
 
 /** An object that is deleted at the current time. */
 interface Going {
@@ -75,16 +75,16 @@ export class Cascade {
   /** When the object with this uid is certainly deleted. */
   endOf(uid: string): Instant | undefined {
     const gone = this.#gone.get(uid);
-    return gone?.perhaps === false ? gone.at : undefined;
+    return gone?.uncertain === false ? gone.at : undefined;
   }
 
-  /** When it no longer exists, `surely` or perhaps. */
-  lastOf(uid: string): { readonly surely?: Instant; readonly perhaps?: Instant } {
+  /** When it no longer exists, `certain` or uncertain. */
+  lastOf(uid: string): { readonly certain?: Instant; readonly uncertain?: Instant } {
     const gone = this.#gone.get(uid);
     if (gone === undefined || gone.stuck === 'yes') return {};
-    const { at, earlier, perhaps, stuck } = gone;
-    if (perhaps || stuck === 'perhaps') return { perhaps: earlier ?? at };
-    return { surely: at, ...(earlier === undefined ? {} : { perhaps: earlier }) };
+    const { at, earlier, uncertain, stuck } = gone;
+    if (uncertain || stuck === 'uncertain') return { uncertain: earlier ?? at };
+    return { certain: at, ...(earlier === undefined ? {} : { uncertain: earlier }) };
   }
 
   /** Foreign finalizers: a deleted object is terminating until they are removed. */
@@ -93,12 +93,12 @@ export class Cascade {
   }
 
   /** Deletes one object and returns what is deleted with it. */
-  delete(deletion: Deletion): Takes {
+  delete(deletion: Deletion): Dependents {
     return this.deleteTogether([deletion])[0]!;
   }
 
   /** Deletes all objects of one time and returns for each what is deleted with it. */
-  deleteTogether(deletions: readonly Deletion[]): Takes[] {
+  deleteTogether(deletions: readonly Deletion[]): Dependents[] {
     if (deletions.every(({ object }) => this.#isAlone(object)))
       return deletions.map((one) => this.#deleteAlone(one));
     this.#going = new Map();
@@ -108,19 +108,19 @@ export class Cascade {
     return this.#conclude(deletions, propagations);
   }
 
-  #begin({ object, propagation: asked, perhaps, competing = NOTHING }: Deletion, by: number): Propagation {
+  #begin({ object, propagation: asked, uncertain, competing = NOTHING }: Deletion, by: number): Propagation {
     const inherited = this.#ownership?.policyOf(object.uid) ?? 'Background';
     const propagation = asked ?? inherited;
     this.#going.set(object.uid, {
       policies: new Set([propagation, ...competing.map((one) => one ?? inherited)]),
-      isSure: perhaps !== true,
+      isSure: uncertain !== true,
       namespace: object.namespace ?? '',
       by,
       depth: 0,
     });
     if (isNamespace(object))
       for (const member of this.#ownership?.inNamespace(object.name) ?? NOTHING)
-        this.#goes(member, { policies: ['Background'], by, depth: 1, isSure: perhaps !== true });
+        this.#goes(member, { policies: ['Background'], by, depth: 1, isSure: uncertain !== true });
     return propagation;
   }
 
@@ -170,17 +170,17 @@ export class Cascade {
       }
   }
 
-  #conclude(deletions: readonly Deletion[], propagations: readonly Propagation[]): Takes[] {
+  #conclude(deletions: readonly Deletion[], propagations: readonly Propagation[]): Dependents[] {
     const answers = propagations.map((propagation) => ({
-      takes: [] as Taken[],
-      takesMore: 0,
+      dependents: [] as Dependent[],
+      moreDependents: 0,
       propagation,
     }));
     const gone = [...this.#going].map(([uid, going]): [string, Gone] => [
       uid,
       {
         at: deletions[going.by]!.at,
-        perhaps: !going.isSure,
+        uncertain: !going.isSure,
         courses: coursesAfterwards(this.#coursesOf(uid, going)),
         stuck: this.#stuck(uid, new Set()),
       },
@@ -189,8 +189,8 @@ export class Cascade {
       if (taken === undefined) continue;
       const answer = answers[by]!;
       const object = nameOfMember(taken);
-      if (answer.takes.length === MOST_NAMED) answer.takesMore++;
-      else answer.takes.push(isSure ? { object, depth } : { object, depth, perhaps: true });
+      if (answer.dependents.length === MOST_NAMED) answer.moreDependents++;
+      else answer.dependents.push(isSure ? { object, depth } : { object, depth, uncertain: true });
     }
     for (const [uid, one] of gone) this.#note(uid, one);
     this.#going = new Map();
@@ -207,12 +207,12 @@ export class Cascade {
   }
 
   /** Fast path: most objects have no dependents. */
-  #deleteAlone({ object: { uid }, at, propagation, perhaps = false }: Deletion): Takes {
+  #deleteAlone({ object: { uid }, at, propagation, uncertain = false }: Deletion): Dependents {
     const isKept = this.keptBy(uid).length > 0;
-    this.#note(uid, { at, perhaps, courses: NOTHING, stuck: isKept ? 'yes' : 'no' });
+    this.#note(uid, { at, uncertain, courses: NOTHING, stuck: isKept ? 'yes' : 'no' });
     return {
-      takes: NOTHING,
-      takesMore: 0,
+      dependents: NOTHING,
+      moreDependents: 0,
       propagation: propagation ?? this.#ownership?.policyOf(uid) ?? 'Background',
     };
   }
@@ -240,7 +240,8 @@ export class Cascade {
       const known = state === 'unknown' ? undefined : this.#going.get(uid);
       const going = known?.namespace === '' || known?.namespace === home ? known : undefined;
       const policies = going?.policies;
-      const waits = policies?.has('Foreground') !== true ? 'no' : policies.size === 1 ? 'surely' : 'perhaps';
+      const waits =
+        policies?.has('Foreground') !== true ? 'no' : policies.size === 1 ? 'certain' : 'uncertain';
       return {
         courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
         // In a cycle it is unblocked before it is deleted.
@@ -273,7 +274,7 @@ export class Cascade {
     for (const member of this.#dependentsOf(uid)) {
       const holds = isBlocking(member.metadata, uid) ? this.#holds(member, path) : 'no';
       if (holds === 'yes' && policies.size === 1) return 'yes';
-      if (holds !== 'no') most = 'perhaps';
+      if (holds !== 'no') most = 'uncertain';
     }
     return most;
   }
@@ -286,11 +287,11 @@ export class Cascade {
     const going = this.#going.get(uid);
     const gone = this.#gone.get(uid);
     if (going === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
-    const stuck = going === undefined ? (gone?.stuck ?? 'perhaps') : this.#stuck(uid, path);
+    const stuck = going === undefined ? (gone?.stuck ?? 'uncertain') : this.#stuck(uid, path);
     if (stuck !== 'yes') return stuck;
     // If another owner exists when the dependent is processed, the reference to this one is removed.
     const isFaithful = going === undefined || ties.filter(isInPlay).length === 1;
-    return isFaithful && (going ?? { isSure: gone?.perhaps !== true }).isSure ? 'yes' : 'perhaps';
+    return isFaithful && (going ?? { isSure: gone?.uncertain !== true }).isSure ? 'yes' : 'uncertain';
   }
 }
 

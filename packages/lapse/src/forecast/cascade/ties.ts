@@ -33,7 +33,7 @@ export interface Tie {
   /** It cannot stop waiting before this object is processed (blockOwnerDeletion). */
   readonly blocks: boolean;
   /** Deleted with foreground propagation: in no, some or every order of events. */
-  readonly waits: 'no' | 'perhaps' | 'surely';
+  readonly waits: 'no' | 'uncertain' | 'certain';
 }
 
 export interface Owner {
@@ -66,7 +66,7 @@ export function coursesAfterwards(courses: readonly Course[]): Course[] {
   return [...(isThere ? ['stays' as const] : []), ...(isStruck ? ['absent' as const] : [])];
 }
 
-export type Going = 'stays' | 'perhaps' | 'goes';
+export type Going = 'stays' | 'uncertain' | 'goes';
 
 export function computeGoing(ties: readonly Tie[]): Going {
   const canGo =
@@ -79,7 +79,7 @@ export function computeGoing(ties: readonly Tie[]): Going {
   const isSure = ({ courses, blocks }: Tie, or?: Course) =>
     courses.every((course) => course === 'goes' || (course === 'wavers' && blocks) || course === or);
   const mustGo = ties.some((tie) => isSure(tie)) && ties.every((tie) => isSure(tie, 'absent'));
-  return mustGo ? 'goes' : 'perhaps';
+  return mustGo ? 'goes' : 'uncertain';
 }
 
 export interface Bearing {
@@ -94,9 +94,9 @@ export interface Bearing {
 /** The propagation policy with which the collector deletes it: foreground while an owner waits. */
 export function computePolicies(ties: readonly Tie[], { isOwner, isCircle, inherited }: Bearing): Policy[] {
   if (!isOwner || ties.every(({ waits }) => waits === 'no')) return [inherited];
-  const surely = ties.every(
+  const certain = ties.every(
     ({ waits, blocks, courses }) =>
-      (waits === 'surely' && blocks) || courses.every((course) => course === 'absent'),
+      (waits === 'certain' && blocks) || courses.every((course) => course === 'absent'),
   );
-  return surely && !isCircle ? ['Foreground'] : ['Foreground', inherited];
+  return certain && !isCircle ? ['Foreground'] : ['Foreground', inherited];
 }

@@ -9,15 +9,15 @@ import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import type { ObjectName } from '#controllers/forecaster';
 import { TTL_ANNOTATION } from '#expiry/expiry';
 import { fullName, type Naming } from '../resolveKind.ts';
-import type { Explanation, Opinion, Verdict } from './explanation.ts';
+import type { Decision, Explanation, RuleDecision } from './explanation.ts';
 
 export type Advice = Explanation['next'][number];
 
 export interface Question {
   readonly object: ObjectName;
   readonly kind: ServedKind;
-  readonly verdict: Verdict;
-  readonly off: readonly Opinion[];
+  readonly decision: Decision;
+  readonly disabled: readonly RuleDecision[];
   readonly now: number;
   /** How objects are named in this cluster. */
   readonly naming: Naming;
@@ -26,10 +26,10 @@ export interface Question {
 }
 
 export function adviseOn(question: Question): Advice[] {
-  const { verdict, off } = question;
+  const { decision, disabled } = question;
   return [
     ...adviseOnOutcome(question),
-    ...off.flatMap((decision) => adviseOnDisabledRules(decision, verdict)),
+    ...disabled.flatMap((ruleDecision) => adviseOnDisabledRules(ruleDecision, decision)),
   ];
 }
 
@@ -37,47 +37,50 @@ export function adviseOn(question: Question): Advice[] {
 export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
 
 function adviseOnOutcome(question: Question): Advice[] {
-  const { verdict, now } = question;
-  switch (verdict.kind) {
+  const { decision, now } = question;
+  switch (decision.kind) {
     case 'ends':
       return [
-        ...(isOverdue(verdict.at, now)
-          ? [{ what: 'it is overdue; to see whether Lapse runs and may act', command: 'lapse doctor' }]
+        ...(isOverdue(decision.at, now)
+          ? [
+              {
+                what: 'it is overdue; to check that Lapse is running and has its permissions',
+                command: 'lapse doctor',
+              },
+            ]
           : []),
-        ...howToKeep(question, verdict.by),
+        ...howToKeep(question, decision.by),
       ];
-    case 'goesWith':
-      if (verdict.how === 'lost')
-        return [
-          { what: 'to keep it, strike the owner from its metadata before the garbage collector comes' },
-        ];
+    case 'deletedWith':
+      if (decision.how === 'lost')
+        return [{ what: 'to keep it, remove the owner reference before the garbage collector deletes it' }];
       return [
         {
-          what: `to keep it, keep ${verdict.what.kind} ${verdict.what.name}`,
-          command: explainCommand(question, verdict.what),
+          what: `to keep it, keep ${decision.what.kind} ${decision.what.name}`,
+          command: explainCommand(question, decision.what),
         },
       ];
-    case 'lingers':
-      return verdict.finalizers.length === 0
-        ? [{ what: 'nothing keeps it: it goes when its grace period is over' }]
+    case 'terminating':
+      return decision.finalizers.length === 0
+        ? [{ what: 'nothing blocks the deletion: it is complete when the grace period is over' }]
         : [
             {
-              what: `whoever set ${verdict.finalizers.join(', ')} has to remove it: look at the controller behind it`,
+              what: `the controller that set ${decision.finalizers.join(', ')} has to remove it; check that it is running`,
             },
           ];
     case 'held':
-      return howToRelease(question, verdict.by);
+      return howToRelease(question, decision.by);
     case 'changes':
       return [];
     case 'stays':
-      return howToEnd(question, verdict.by);
-    case 'unruled':
-      return question.off.length > 0 ? [] : whoCouldEnd(question);
+      return howToEnd(question, decision.by);
+    case 'noRule':
+      return question.disabled.length > 0 ? [] : whichPolicy(question);
   }
 }
 
-const whoCouldEnd = ({ kind, policy }: Question): Advice[] =>
-  policy === undefined ? [] : [{ what: `a ${policy} for ${kind.kind} would end it` }];
+const whichPolicy = ({ kind, policy }: Question): Advice[] =>
+  policy === undefined ? [] : [{ what: `a ${policy} for ${kind.kind} could delete it` }];
 
 const kubectl = ({ object, kind }: Pick<Question, 'object' | 'kind'>, verb: string, rest: string): string => {
   const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
@@ -112,7 +115,7 @@ function patchRule({ naming }: Question, rule: string, patch: string): string | 
 /** Without the flag kubectl refuses to change an existing annotation. */
 const setting = (annotation: string, value: string): string => `${annotation}=${value} --overwrite`;
 
-function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
+function howToKeep(question: Question, { family, rule }: RuleDecision): Advice[] {
   switch (family) {
     case 'ttl-after-finished':
     case 'ttl-policy':
@@ -121,14 +124,14 @@ function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
       ];
     case 'cleaner': {
       const command = patchRule(question, rule, '{"spec":{"mode":"DryRun"}}');
-      return command === undefined ? [] : [{ what: 'to only try the Cleaner out', command }];
+      return command === undefined ? [] : [{ what: 'to set the Cleaner to dry run', command }];
     }
     case 'request-ttl':
     case 'volume-capture':
     case 'volume-restore':
     case 'manifest-capture':
     case 'object-keeper':
-      return [{ what: 'to keep what it made, add a second owner to that before' }];
+      return [{ what: 'to keep the objects that it owns, add another owner to them first' }];
     default:
       return [];
   }
@@ -136,35 +139,37 @@ function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
 
 const ENFORCE = '{"spec":{"mode":"Enforce"}}';
 
-function howToRelease(question: Question, { family, rule, reason }: Opinion): Advice[] {
+function howToRelease(question: Question, { family, rule, reason }: RuleDecision): Advice[] {
   switch (reason) {
     case 'DryRun':
     case 'Paused': {
       const command = patchRule(question, rule, ENFORCE);
       const who = family === 'cleaner' ? 'the Cleaner' : 'the policy';
-      return command === undefined ? [] : [{ what: `to let ${who} act`, command }];
+      return command === undefined ? [] : [{ what: `to enforce ${who}`, command }];
     }
     case 'OptedOut':
-      return [{ what: 'to let it end', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) }];
+      return [
+        { what: 'to allow the deletion', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) },
+      ];
     case 'InvalidTTL':
-      return [{ what: 'correct the TTL: until then it stays' }];
+      return [{ what: 'correct the TTL; the object is kept until then' }];
     case 'FinishTimeUnknown':
-      return [{ what: 'it finished, and nobody wrote down when: it stays until somebody does' }];
+      return [{ what: 'record the finish time in its status; the object is kept until then' }];
     default:
       return [];
   }
 }
 
-function howToEnd(question: Question, { family, rule, reason }: Opinion): Advice[] {
-  if (reason === 'Unfinished') return [{ what: 'its time starts when it has finished' }];
+function howToEnd(question: Question, { family, rule, reason }: RuleDecision): Advice[] {
+  if (reason === 'Unfinished') return [{ what: 'the TTL starts when it finishes' }];
   if (family !== 'ttl-after-finished' || reason !== 'NoTTL') return [];
   const command = rule.startsWith('spec.')
     ? kubectl(question, 'patch', `--type=merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`)
     : kubectl(question, 'annotate', setting(rule.replace(/^annotation /, ''), '3600'));
-  return [{ what: 'to give it an hour after it has finished', command }];
+  return [{ what: 'to delete it an hour after it finishes', command }];
 }
 
-function adviseOnDisabledRules({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
-  if ((says !== 'ends' && says !== 'changes') || verdict.kind === 'lingers') return [];
-  return [{ what: `to have ${rule} acted on`, command: `lapse run ${quoted(off)}` }];
+function adviseOnDisabledRules({ enableWith = '', rule, says }: RuleDecision, decision: Decision): Advice[] {
+  if ((says !== 'ends' && says !== 'changes') || decision.kind === 'terminating') return [];
+  return [{ what: `to enable ${rule}`, command: `lapse run ${quoted(enableWith)}` }];
 }

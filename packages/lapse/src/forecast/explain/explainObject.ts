@@ -9,13 +9,13 @@ import { readOwnership } from '../cascade/read.ts';
 import { namingAmong } from '../resolveKind.ts';
 import { createSnapshot } from '../snapshot.ts';
 import { adviseOn } from './advice.ts';
-import { askDisabledRules, readingOnce } from './decisions.ts';
-import { findEffects } from './effects.ts';
-import { findPolicyFor } from './endable.ts';
-import { type Explaining, type Found, foreignFinalizers, judge } from './explain.ts';
-import type { Explanation, Opinion, Verdict } from './explanation.ts';
+import { evaluateDisabledRules, readingOnce } from './evaluateRules.ts';
+import type { Decision, Explanation, RuleDecision } from './explanation.ts';
+import { findActions } from './findActions.ts';
+import { type ExplainContext, findDecision, foreignFinalizers, type ObjectDecision } from './findDecision.ts';
+import { findPolicyFor } from './findPolicyFor.ts';
 
-export interface ExplainOptions extends Omit<Explaining, 'onUnread'> {
+export interface ExplainOptions extends Omit<ExplainContext, 'onUnread'> {
   /** Also compute what the garbage collector deletes with it. Reads the metadata of everything around the object. */
   readonly cascade: boolean;
 }
@@ -26,32 +26,35 @@ export async function explainObject(
   found: KubeObject,
 ): Promise<Explanation> {
   const unread = new Set<string>();
-  const explaining: Explaining = {
+  const context: ExplainContext = {
     ...options,
     read: readingOnce(options.read),
     onUnread: (what) => void unread.add(what),
   };
   const plain = plainKind(kind);
-  const judged = await judge(explaining, plain, found);
-  const { object, verdict, opinions, keeper } = judged;
+  const result = await findDecision(context, plain, found);
+  const { object, decision, ruleDecisions, keeper } = result;
   const { now, served } = options;
-  const isUnruled = verdict.kind === 'unruled';
-  const off = await askDisabledRules(explaining, object, opinions);
-  const deeds = await findEffects(explaining, object);
-  const policy = isUnruled ? await findPolicyFor(explaining, kind, object.name) : undefined;
-  const takes = options.cascade ? await findTakes(explaining, judged, kind) : undefined;
+  const hasNoRule = decision.kind === 'noRule';
+  const disabled = await evaluateDisabledRules(context, object, ruleDecisions);
+  const actions = await findActions(context, object);
+  const policy = hasNoRule ? await findPolicyFor(context, kind, object.name) : undefined;
+  const dependents = options.cascade ? await findDependents(context, result, kind) : undefined;
   return {
     object,
     now,
-    verdict,
+    decision,
     // Every rule reports that it is terminating, so the others are omitted.
-    also: verdict.kind === 'lingers' ? [] : opinions.filter((decision) => decision !== deciding(verdict)),
-    off,
+    also:
+      decision.kind === 'terminating'
+        ? []
+        : ruleDecisions.filter((ruleDecision) => ruleDecision !== deciding(decision)),
+    disabled,
     ...(keeper === undefined ? {} : { keeper }),
     finalizers: foreignFinalizers(found.metadata.finalizers),
-    ...(deeds === undefined ? {} : { deeds }),
-    ...(takes === undefined ? {} : { takes }),
-    next: adviseOn({ object, kind, verdict, off, now, policy, naming: namingAmong(served) }),
+    ...(actions === undefined ? {} : { actions }),
+    ...(dependents === undefined ? {} : { dependents }),
+    next: adviseOn({ object, kind, decision, disabled, now, policy, naming: namingAmong(served) }),
     unread: [...unread],
   };
 }
@@ -64,13 +67,14 @@ const plainKind = ({ group, version, kind, resource, namespaced }: ServedKind): 
   namespaced,
 });
 
-const deciding = (verdict: Verdict): Opinion | undefined => ('by' in verdict ? verdict.by : undefined);
+const deciding = (decision: Decision): RuleDecision | undefined =>
+  'by' in decision ? decision.by : undefined;
 
-async function findTakes(
-  { served, read, now, onUnread }: Explaining,
-  { object, verdict }: Found,
+async function findDependents(
+  { served, read, now, onUnread }: ExplainContext,
+  { object, decision }: ObjectDecision,
   { namespaced }: ServedKind,
-): Promise<Explanation['takes']> {
+): Promise<Explanation['dependents']> {
   const isNamespace = object.apiVersion === 'v1' && object.kind === 'Namespace';
   const ownership = await readOwnership({
     snapshot: createSnapshot(served, read),
@@ -79,7 +83,11 @@ async function findTakes(
     endingNamespaces: new Set(isNamespace ? [object.name] : []),
     onUnread,
   });
-  const propagation = verdict.kind === 'ends' ? (verdict.by.propagation ?? 'Background') : 'Background';
-  const { takes: named, takesMore: more } = new Cascade(ownership).delete({ object, at: now, propagation });
+  const propagation = decision.kind === 'ends' ? (decision.by.propagation ?? 'Background') : 'Background';
+  const { dependents: named, moreDependents: more } = new Cascade(ownership).delete({
+    object,
+    at: now,
+    propagation,
+  });
   return { named, more };
 }

@@ -3,10 +3,10 @@
 import type { Instant } from '@lapse/base/instant';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ObjectName, StatementReason } from '#controllers/forecaster';
-import type { Taken } from '../plan.ts';
+import type { Dependent } from '../plan.ts';
 
-/** The decision of one rule about the object. */
-export interface Opinion {
+/** The ruleDecision of one rule about the object. */
+export interface RuleDecision {
   /** The name in `--controllers`. */
   readonly family: string;
   readonly rule: string;
@@ -18,15 +18,15 @@ export interface Opinion {
   readonly at?: Instant;
   readonly propagation?: Propagation;
   /** Set if the rule is disabled: how to enable it. */
-  readonly off?: string;
+  readonly enableWith?: string;
 }
 
-export type Verdict =
+export type Decision =
   /** A rule deletes it. */
-  | { readonly kind: 'ends'; readonly at: Instant; readonly by: Opinion }
+  | { readonly kind: 'ends'; readonly at: Instant; readonly by: RuleDecision }
   /** It is deleted together with another object. */
   | {
-      readonly kind: 'goesWith';
+      readonly kind: 'deletedWith';
       readonly at: Instant;
       readonly what: ObjectName;
       /** `lost`: the owner no longer exists. */
@@ -34,16 +34,16 @@ export type Verdict =
       readonly because: string;
     }
   /** It is terminating. */
-  | { readonly kind: 'lingers'; readonly since: Instant; readonly finalizers: readonly string[] }
+  | { readonly kind: 'terminating'; readonly since: Instant; readonly finalizers: readonly string[] }
   /** A rule would delete it, but something blocks the rule. */
-  | { readonly kind: 'held'; readonly by: Opinion }
-  | { readonly kind: 'changes'; readonly at: Instant; readonly by: Opinion }
+  | { readonly kind: 'held'; readonly by: RuleDecision }
+  | { readonly kind: 'changes'; readonly at: Instant; readonly by: RuleDecision }
   /** A rule was evaluated and keeps it. */
-  | { readonly kind: 'stays'; readonly by: Opinion }
-  | { readonly kind: 'unruled' };
+  | { readonly kind: 'stays'; readonly by: RuleDecision }
+  | { readonly kind: 'noRule' };
 
 /** The effect of a policy or a Cleaner on another object. */
-export interface Deed {
+export interface Action {
   readonly object: ObjectName;
   readonly says: 'ends' | 'held' | 'stays';
   readonly at?: Instant;
@@ -53,19 +53,19 @@ export interface Deed {
 export interface Explanation {
   readonly object: ObjectName;
   readonly now: Instant;
-  readonly verdict: Verdict;
+  readonly decision: Decision;
   /** Decisions of active rules other than the deciding one. */
-  readonly also: readonly Opinion[];
+  readonly also: readonly RuleDecision[];
   /** Decisions of disabled rules. */
-  readonly off: readonly Opinion[];
+  readonly disabled: readonly RuleDecision[];
   /** An owner that is kept: the garbage collector keeps its dependents. */
   readonly keeper?: ObjectName;
   /** Foreign finalizers: the object is terminating until they are removed. */
   readonly finalizers: readonly string[];
   /** For a policy or a Cleaner: its effects on other objects. */
-  readonly deeds?: readonly Deed[];
+  readonly actions?: readonly Action[];
   /** What the garbage collector deletes with it, if requested. */
-  readonly takes?: { readonly named: readonly Taken[]; readonly more: number };
+  readonly dependents?: { readonly named: readonly Dependent[]; readonly more: number };
   /** Possible next steps, each with its command. */
   readonly next: readonly { readonly what: string; readonly command?: string }[];
   /** What could not be read, as messages. The explanation does not cover it. */

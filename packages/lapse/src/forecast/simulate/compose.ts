@@ -46,7 +46,7 @@ export function composeFamilies(ensemble: Ensemble): Compose {
       ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
       isEnabled(gate) {
         const state = states.get(gate);
-        if (state === undefined) throw new Error(`no family that is here declares the gate ${gate}`);
+        if (state === undefined) throw new Error(`no selected family declares the feature gate ${gate}`);
         return state;
       },
       deletion: () => ({

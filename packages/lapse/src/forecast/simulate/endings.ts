@@ -70,7 +70,7 @@ export class Endings {
     return [...this.#found.values()]
       .map(({ deed, owner, ...end }): End => {
         if (deed !== undefined) return { ...end, because: reasonOf(end, deed, waits, sources) };
-        return { ...end, because: owner === undefined ? '' : `its owner ${owner} ended` };
+        return { ...end, because: owner === undefined ? '' : `its owner ${owner} was deleted` };
       })
       .sort((a, b) => a.at - b.at || (refOfEnd(a) < refOfEnd(b) ? -1 : 1));
   }
@@ -88,7 +88,7 @@ export class Endings {
       ...(namespace === undefined ? {} : { namespace }),
       name,
       uid: object.metadata.uid ?? '',
-      by: deed?.controller ?? (began ? 'a deletion that had begun' : byWhom(change, owner)),
+      by: deed?.controller ?? (began ? 'a deletion before the start' : byWhom(change, owner)),
       ...(deed === undefined ? {} : { deed }),
       ...(owner === undefined ? {} : { owner }),
     };

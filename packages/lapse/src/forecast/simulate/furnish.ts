@@ -76,12 +76,12 @@ async function put(
   try {
     if (object.metadata.resourceVersion === undefined) await create(simulation, object);
     else if (!(await simulation.server.importObject(object)))
-      throw new Error(`the kind ${object.kind} of ${object.apiVersion} is not served here`);
+      throw new Error(`the kind ${object.kind} of ${object.apiVersion} is not served`);
     return undefined;
   } catch (cause) {
     const { message } = cause as Error;
     if (isSnapshot) return message.slice(0, 200);
-    const hint = /not served/.test(message) ? '; give its CustomResourceDefinition too' : '';
+    const hint = /not served/.test(message) ? '; add its CustomResourceDefinition to the files' : '';
     throw new UsageError(`${describeObject(object)}: ${message}${hint}`);
   }
 }

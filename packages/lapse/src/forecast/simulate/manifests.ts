@@ -19,7 +19,7 @@ export function readObjects(files: readonly string[]): KubeObject[] {
     const text = explained(file, () => readFileSync(file === '-' ? 0 : file, 'utf8'));
     const objects = explained(file, () => readManifests(text));
     for (const object of objects) explained(file, () => check(object));
-    if (objects.length === 0) throw new UsageError(`${file}: there is no object in it`);
+    if (objects.length === 0) throw new UsageError(`${file}: contains no object`);
     return objects;
   });
 }
@@ -30,7 +30,7 @@ function check(object: KubeObject): void {
   if (typeof object !== 'object' || object === null || typeof object.metadata !== 'object')
     throw new Error('an item is not a Kubernetes object: it needs apiVersion, kind and metadata');
   if (!isText(object.apiVersion) || parseApiVersion(object.apiVersion) === undefined)
-    throw new Error(`${String(object.kind)}: apiVersion is missing, or not one`);
+    throw new Error(`${String(object.kind)}: apiVersion is missing or invalid`);
   if (!isText(object.kind)) throw new Error('an item has no kind');
   if (!isText(object.metadata.name)) throw new Error(`a ${object.kind} has no metadata.name`);
   for (const problem of problemsOf(object.metadata))
@@ -41,11 +41,11 @@ function check(object: KubeObject): void {
 function* problemsOf(metadata: KubeObject['metadata']): Generator<string> {
   const { namespace, creationTimestamp, deletionTimestamp } = metadata;
   if (namespace !== undefined && !(isText(namespace) && isNamespaceName(namespace)))
-    yield `namespace ${JSON.stringify(namespace)} cannot be a namespace`;
+    yield `namespace ${JSON.stringify(namespace)} is not a valid name`;
   // kubectl writes null for unset timestamps.
   for (const [field, time] of Object.entries({ creationTimestamp, deletionTimestamp }))
     if ((time ?? undefined) !== undefined && !(isText(time) && isTime(time)))
-      yield `${field} ${JSON.stringify(time)} is no time`;
+      yield `${field} ${JSON.stringify(time)} is not a time`;
 }
 
 const isTime = (text: string): boolean => !Number.isNaN(parseTime(text));

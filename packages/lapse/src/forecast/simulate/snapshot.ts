@@ -79,7 +79,7 @@ async function listAll(
       items.push(withoutSecrets({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
     if (items.length > room)
       throw new UsageError(
-        `the cluster has more objects than --limit allows (it was reached in ${nameOf(kind)}); raise --limit, or simulate files of what matters`,
+        `the cluster has more objects than --limit allows (it was reached in ${nameOf(kind)}); raise --limit, or simulate files with the relevant objects`,
       );
   }
   return items;

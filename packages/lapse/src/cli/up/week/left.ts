@@ -8,7 +8,7 @@ import type { Client } from '@lapse/kube/client/client';
 import { refText } from '@lapse/simulation/refs';
 import type { Family } from '#controllers/family';
 import { explainObject } from '#forecast/explain/explainObject';
-import type { Opinion, Verdict } from '#forecast/explain/explanation';
+import type { Decision, RuleDecision } from '#forecast/explain/explanation';
 import { readingFrom } from '#forecast/snapshot';
 import type { General } from '#manager/configuration/general';
 import { wrapped } from '../../help.ts';
@@ -46,8 +46,8 @@ export async function findLeft(made: readonly KubeObject[], options: LeftOptions
     };
     const object = await client.get(kind, key);
     if (object === undefined) continue;
-    const { verdict } = await explainObject({ ...options, served, read, cascade: false }, kind, object);
-    const why = computeWhy(verdict);
+    const { decision } = await explainObject({ ...options, served, read, cascade: false }, kind, object);
+    const why = computeWhy(decision);
     if (why !== undefined) left.push({ ref: refText(name, key), ...why });
   }
   return left.sort((a, b) => timeOf(a) - timeOf(b));
@@ -55,28 +55,29 @@ export async function findLeft(made: readonly KubeObject[], options: LeftOptions
 
 const timeOf = ({ at }: Left): number => at ?? Number.POSITIVE_INFINITY;
 
-function computeWhy(verdict: Verdict): Omit<Left, 'ref'> | undefined {
-  switch (verdict.kind) {
+function computeWhy(decision: Decision): Omit<Left, 'ref'> | undefined {
+  switch (decision.kind) {
     case 'ends':
-      return { at: verdict.at, because: verdict.by.because };
-    case 'goesWith': {
-      const { at, what, because } = verdict;
+      return { at: decision.at, because: decision.by.because };
+    case 'deletedWith': {
+      const { at, what, because } = decision;
       return { at, because: `with ${refText(what.kind, what)}, which ${because}` };
     }
     case 'held':
-      return { because: verdict.by.because };
+      return { because: decision.by.because };
     case 'stays':
-      return isTemporary(verdict.by) ? { because: verdict.by.because } : undefined;
-    case 'lingers':
-      return { because: `a finalizer keeps it: ${verdict.finalizers.join(', ')}` };
+      return isTemporary(decision.by) ? { because: decision.by.because } : undefined;
+    case 'terminating':
+      return { because: `a finalizer keeps it: ${decision.finalizers.join(', ')}` };
     case 'changes':
-    case 'unruled':
+    case 'noRule':
       return undefined;
   }
 }
 
 /** A pool is not temporary, and neither is a Pod without a TTL. */
-const isTemporary = ({ family, reason }: Opinion): boolean => family !== 'storage-pool' && reason !== 'NoTTL';
+const isTemporary = ({ family, reason }: RuleDecision): boolean =>
+  family !== 'storage-pool' && reason !== 'NoTTL';
 
 const MOST = 20;
 
@@ -86,12 +87,12 @@ const INDENT = 6;
 /** At most `columns` wide. */
 export function leftText(left: readonly Left[], stamp: (at: Instant) => string, columns: number): string {
   const lines = ({ ref, at, because }: Left): string[] => {
-    const head = `  ${ref.padEnd(24)} ${at === undefined ? 'stays' : `goes ${stamp(at)}`}:`;
+    const head = `  ${ref.padEnd(24)} ${at === undefined ? 'kept' : `deleted ${stamp(at)}`}:`;
     if (head.length + 1 + because.length <= columns) return [`${head} ${because}`];
     const beneath = wrapped(because, columns - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`);
     return [cut(head, columns), ...beneath];
   };
   const more = left.length > MOST ? [`  … and ${left.length - MOST} more`] : [];
-  const head = left.length === 0 ? 'nothing temporary is left' : `left, ${left.length}:`;
+  const head = left.length === 0 ? 'no temporary object is left' : `left, ${left.length}:`;
   return [head, ...left.slice(0, MOST).flatMap(lines), ...more].join('\n');
 }

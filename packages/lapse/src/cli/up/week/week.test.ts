@@ -135,9 +135,9 @@ test('the list of remaining objects fits the terminal', () => {
   ];
   const lines = leftText(left, () => 'Mon', 79).split('\n');
   expect(lines[0]).toBe('left, 32:');
-  expect(lines[1]).toMatch(/^ {2}job\/a +goes Mon: TTL$/);
+  expect(lines[1]).toMatch(/^ {2}job\/a +deleted Mon: TTL$/);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   expect(lines.join(' ').split('opted out').length - 1).toBe(20 + 18);
   expect(lines.at(-1)).toBe('  … and 12 more');
-  expect(leftText([], String, 79)).toBe('nothing temporary is left');
+  expect(leftText([], String, 79)).toBe('no temporary object is left');
 });

@@ -3,8 +3,8 @@
 import type { Kind } from '@lapse/kube/api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type ObjectName, Unreadable } from '#controllers/forecaster';
-import type { Asking } from './decisions.ts';
-import type { Opinion } from './explanation.ts';
+import type { RuleContext } from './evaluateRules.ts';
+import type { RuleDecision } from './explanation.ts';
 
 type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
 
@@ -12,22 +12,23 @@ const POLICIES = [TTLPolicy, ClusterTTLPolicy] as readonly Kind<AnyPolicy>[];
 
 /** `broken`: why a policy is inactive, by its uid. */
 export async function findNonMatchingPolicies(
-  asking: Asking,
+  context: RuleContext,
   object: ObjectName,
-  opinions: readonly Opinion[],
+  ruleDecisions: readonly RuleDecision[],
   broken: ReadonlyMap<string, string>,
-): Promise<Opinion[]> {
-  const family = asking.selected.find(({ kinds }) => kinds.some(({ kind }) => kind.kind === TTLPolicy.kind));
+): Promise<RuleDecision[]> {
+  const family = context.selected.find(({ kinds }) => kinds.some(({ kind }) => kind.kind === TTLPolicy.kind));
   if (family === undefined) return [];
-  const evaluated = new Set(opinions.flatMap(({ rule, policies = [] }) => [rule, ...policies]));
-  const found: Opinion[] = [];
+  const evaluated = new Set(ruleDecisions.flatMap(({ rule, policies = [] }) => [rule, ...policies]));
+  const found: RuleDecision[] = [];
   for (const kind of POLICIES)
-    for (const { metadata, spec } of await policiesFor(asking, kind, object)) {
+    for (const { metadata, spec } of await policiesFor(context, kind, object)) {
       if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
       const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
       if (evaluated.has(rule)) continue;
       const why = broken.get(metadata.uid ?? '');
-      const because = why === undefined ? 'it is not selected' : `the policy does not act: ${why}`;
+      const because =
+        why === undefined ? 'the policy does not select it' : `the policy is not active: ${why}`;
       found.push({ family: family.name, rule, says: 'stays', because });
     }
   return found;
@@ -35,7 +36,7 @@ export async function findNonMatchingPolicies(
 
 /** Policies that may select the object: those of its namespace and cluster-wide ones. */
 async function policiesFor(
-  { served, read, general }: Asking,
+  { served, read, general }: RuleContext,
   kind: Kind<AnyPolicy>,
   { namespace }: ObjectName,
 ): Promise<AnyPolicy[]> {

@@ -9,10 +9,10 @@ import type { ForecastContext, ObjectName, Statement } from '#controllers/foreca
 import { computeGates } from '#manager/selection';
 import { collectForecasts, type Forecast, type Setting } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
-import type { Opinion } from './explanation.ts';
-import { findNonMatchingPolicies } from './nonMatchingPolicies.ts';
+import type { RuleDecision } from './explanation.ts';
+import { findNonMatchingPolicies } from './findNonMatchingPolicies.ts';
 
-export interface Asking extends Omit<Setting, 'snapshot'> {
+export interface RuleContext extends Omit<Setting, 'snapshot'> {
   readonly served: readonly ServedKind[];
   readonly read: Read;
   readonly onUnread: (what: string) => void;
@@ -33,7 +33,7 @@ export function readingOnce(read: Read): Read {
 }
 
 /** An explanation needs the object in any state. Rules select only some states. */
-const whateverState =
+const inAnyState =
   (read: Read): Read =>
   (source) => {
     const [, named] = /,(metadata\.name=[^,]+)$/.exec(source.fieldSelector ?? '') ?? [];
@@ -41,63 +41,66 @@ const whateverState =
   };
 
 /** All statements while this object is in focus, about any object. */
-async function* heard(
-  asking: Asking,
+async function* statementsAbout(
+  context: RuleContext,
   families: readonly Family[],
   object: ObjectName,
   { endOf, gates = {} }: { endOf: ForecastContext['endOf']; gates?: Readonly<Record<string, boolean>> },
 ): AsyncGenerator<Forecast> {
-  const { served, read, general, onUnread } = asking;
+  const { served, read, general, onUnread } = context;
   const [group] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [''];
   const { kind, name, namespace } = object;
   const focus = { group: group!, kind, name, ...(namespace === undefined ? {} : { namespace }) };
   const setting: Setting = {
-    ...asking,
+    ...context,
     general: { ...general, featureGates: { ...general.featureGates, ...gates } },
-    snapshot: createSnapshot(served, whateverState(read), focus),
+    snapshot: createSnapshot(served, inAnyState(read), focus),
   };
   yield* collectForecasts(setting, families, { endOf }, onUnread);
 }
 
 /** The decisions of the active rules for the object, and policies for its kind that do not match it. */
-export async function askRules(
-  asking: Asking,
+export async function evaluateRules(
+  context: RuleContext,
   object: ObjectName,
   endOf: ForecastContext['endOf'],
-): Promise<Opinion[]> {
-  const opinions: Opinion[] = [];
+): Promise<RuleDecision[]> {
+  const ruleDecisions: RuleDecision[] = [];
   const broken = new Map<string, string>();
-  for await (const { family, statement } of heard(asking, asking.selected, object, { endOf })) {
-    if (isAbout(statement, object)) opinions.push(decisionOf(family, statement));
+  for await (const { family, statement } of statementsAbout(context, context.selected, object, { endOf })) {
+    if (isAbout(statement, object)) ruleDecisions.push(decisionOf(family, statement));
     else if (statement.kind === 'held') broken.set(statement.object.uid, statement.because);
   }
-  return [...opinions, ...(await findNonMatchingPolicies(asking, object, opinions, broken))];
+  return [...ruleDecisions, ...(await findNonMatchingPolicies(context, object, ruleDecisions, broken))];
 }
 
 /** The decisions of disabled rules: a family that does not run, a disabled feature gate. */
-export async function askDisabledRules(
-  asking: Asking,
+export async function evaluateDisabledRules(
+  context: RuleContext,
   object: ObjectName,
-  awake: readonly Opinion[],
-): Promise<Opinion[]> {
-  const opinions: Opinion[] = [];
+  awake: readonly RuleDecision[],
+): Promise<RuleDecision[]> {
+  const ruleDecisions: RuleDecision[] = [];
   // With an additional gate enabled, all other statements are repeated.
   const said = new Set(awake.map(({ rule, family }) => `${family} ${rule}`));
-  const listen = async (family: Family, off: string, gates: Readonly<Record<string, boolean>>) => {
-    for await (const { statement } of heard(asking, [family], object, { endOf: () => undefined, gates }))
+  const listen = async (family: Family, enableWith: string, gates: Readonly<Record<string, boolean>>) => {
+    for await (const { statement } of statementsAbout(context, [family], object, {
+      endOf: () => undefined,
+      gates,
+    }))
       if (isAbout(statement, object) && !said.has(`${family.name} ${statement.rule}`) && !isIdle(statement))
-        opinions.push({ ...decisionOf(family.name, statement), off });
+        ruleDecisions.push({ ...decisionOf(family.name, statement), enableWith });
   };
-  const states = computeGates(asking.known, asking.general.featureGates);
-  for (const family of asking.known) {
+  const states = computeGates(context.known, context.general.featureGates);
+  for (const family of context.known) {
     if (family.forecaster === undefined) continue;
-    if (!asking.selected.includes(family)) await listen(family, `--controllers=*,${family.name}`, {});
+    if (!context.selected.includes(family)) await listen(family, `--controllers=*,${family.name}`, {});
     else
       for (const { name } of family.gates)
         if (states.get(name) === false)
           await listen(family, `--feature-gates=${name}=true`, { [name]: true });
   }
-  return opinions;
+  return ruleDecisions;
 }
 
 /** A rule that the object never uses makes no difference, enabled or not. */
@@ -105,7 +108,7 @@ const isIdle = ({ kind, reason }: Statement): boolean => kind === 'stays' && rea
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
 
-function decisionOf(family: string, statement: Statement): Opinion {
+function decisionOf(family: string, statement: Statement): RuleDecision {
   const { rule, policies, because, reason, kind: says } = statement;
   const base = {
     family,

@@ -7,7 +7,7 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
-import type { Asking } from './decisions.ts';
+import type { RuleContext } from './evaluateRules.ts';
 
 /** Groups of Kubernetes itself. */
 const OF_KUBERNETES = /^[^.]*$|\.k8s\.io$/;
@@ -16,21 +16,21 @@ const VITAL = /^(default|kube-.*)$/;
 
 /** `TTLPolicy` or `ClusterTTLPolicy`. Undefined: no policy could delete it, or it should not be suggested. */
 export async function findPolicyFor(
-  asking: Pick<Asking, 'served' | 'now' | 'general' | 'document' | 'known' | 'selected'>,
+  context: Pick<RuleContext, 'served' | 'now' | 'general' | 'document' | 'known' | 'selected'>,
   kind: ServedKind,
   name: string,
 ): Promise<string | undefined> {
-  if (!kind.namespaced && isHoldingUp(kind, name)) return undefined;
+  if (!kind.namespaced && isPrerequisite(kind, name)) return undefined;
   const policyKind = (kind.namespaced ? TTLPolicy : ClusterTTLPolicy) as Kind;
-  const families = asking.selected.filter(({ kinds }) =>
+  const families = context.selected.filter(({ kinds }) =>
     kinds.some((one) => one.kind.kind === policyKind.kind),
   );
   if (families.length === 0) return undefined;
   const setting = {
-    ...asking,
+    ...context,
     // The author is assumed to have the rights. Admission reports it otherwise.
-    general: { ...asking.general, actAs: 'controller' as const },
-    snapshot: createSnapshot(asking.served, only(policyKind, imagine(policyKind, kind))),
+    general: { ...context.general, actAs: 'controller' as const },
+    snapshot: createSnapshot(context.served, only(policyKind, imagine(policyKind, kind))),
   };
   for await (const { statement } of collectForecasts(setting, families, NOTHING_KNOWN, () => {}))
     if (statement.kind === 'held') return undefined;
@@ -52,5 +52,5 @@ const only =
     Promise.resolve(source.kind.kind === kind.kind ? [object as never] : []);
 
 /** Nodes, volumes, CRDs and roles are prerequisites of other objects. A namespace may be temporary. */
-const isHoldingUp = ({ group, kind }: ServedKind, name: string): boolean =>
+const isPrerequisite = ({ group, kind }: ServedKind, name: string): boolean =>
   group === '' && kind === 'Namespace' ? VITAL.test(name) : OF_KUBERNETES.test(group);

@@ -10,20 +10,20 @@ import type { Client } from '@lapse/kube/client/client';
 import { FOREGROUND, ORPHAN } from '@lapse/simulation/controllers/ownerGc/compute';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { nameOf, type ObjectName } from '#controllers/forecaster';
-import { type Asking, askRules } from './decisions.ts';
-import type { Opinion, Verdict } from './explanation.ts';
+import { evaluateRules, type RuleContext } from './evaluateRules.ts';
+import type { Decision, RuleDecision } from './explanation.ts';
 
-export interface Explaining extends Asking {
+export interface ExplainContext extends RuleContext {
   readonly client: Pick<Client, 'get'>;
 }
 
 /** What is known about one object before it is explained. */
-export interface Found {
+export interface ObjectDecision {
   readonly object: ObjectName;
   /** An owner that is kept, so that the garbage collector keeps the object. */
   readonly keeper?: ObjectName;
-  readonly opinions: readonly Opinion[];
-  readonly verdict: Verdict;
+  readonly ruleDecisions: readonly RuleDecision[];
+  readonly decision: Decision;
 }
 
 /** Limit of the ownership depth. Real clusters have less. */
@@ -31,65 +31,65 @@ const MOST_STEPS = 8;
 
 type Path = readonly string[];
 
-export async function judge(
-  explaining: Explaining,
+export async function findDecision(
+  context: ExplainContext,
   kind: Kind,
   found: KubeObject,
   path: Path = [],
-): Promise<Found> {
+): Promise<ObjectDecision> {
   const object = nameOf(kind, found);
   const steps = [...path, object.uid];
   const { deletionTimestamp, finalizers = [] } = found.metadata;
-  const opinions = await askRules(explaining, object, await endsOfFollowed(explaining, found, steps));
+  const ruleDecisions = await evaluateRules(context, object, await endsOfFollowed(context, found, steps));
   if (deletionTimestamp !== undefined) {
     const since = parseTime(deletionTimestamp);
-    return { object, opinions, verdict: { kind: 'lingers', since, finalizers } };
+    return { object, ruleDecisions, decision: { kind: 'terminating', since, finalizers } };
   }
-  const owners = await withOwners(explaining, found, steps);
-  const home = await withNamespace(explaining, found, steps);
-  const company = [owners?.kind === 'goesWith' ? owners : undefined, home].flatMap((one) => one ?? []);
+  const owners = await withOwners(context, found, steps);
+  const home = await withNamespace(context, found, steps);
+  const company = [owners?.kind === 'deletedWith' ? owners : undefined, home].flatMap((one) => one ?? []);
   const keeper = owners?.kind === 'keeper' ? { keeper: owners.object } : {};
-  return { object, opinions, verdict: decide(opinions, company), ...keeper };
+  return { object, ruleDecisions, decision: decide(ruleDecisions, company), ...keeper };
 }
 
 /** The earliest deletion counts. Otherwise what holds it. Otherwise why it is kept. */
-function decide(opinions: readonly Opinion[], company: readonly Verdict[]): Verdict {
-  const own = opinions.flatMap((by): Verdict[] =>
+function decide(ruleDecisions: readonly RuleDecision[], company: readonly Decision[]): Decision {
+  const own = ruleDecisions.flatMap((by): Decision[] =>
     by.says === 'ends' && by.at !== undefined ? [{ kind: 'ends', at: by.at, by }] : [],
   );
   const [earliest] = [...own, ...company].sort((a, b) => timeOf(a) - timeOf(b));
   if (earliest !== undefined) return earliest;
-  const said = (what: Opinion['says']) => opinions.filter(({ says }) => says === what);
+  const said = (what: RuleDecision['says']) => ruleDecisions.filter(({ says }) => says === what);
   const [held] = said('held');
   if (held !== undefined) return { kind: 'held', by: held };
   const [change] = said('changes').sort((a, b) => a.at! - b.at!);
   if (change !== undefined) return { kind: 'changes', at: change.at!, by: change };
   const [stays] = said('stays');
-  return stays === undefined ? { kind: 'unruled' } : { kind: 'stays', by: stays };
+  return stays === undefined ? { kind: 'noRule' } : { kind: 'stays', by: stays };
 }
 
-const timeOf = (verdict: Verdict): number =>
-  verdict.kind === 'ends' || verdict.kind === 'goesWith' ? verdict.at : Number.POSITIVE_INFINITY;
+const timeOf = (decision: Decision): number =>
+  decision.kind === 'ends' || decision.kind === 'deletedWith' ? decision.at : Number.POSITIVE_INFINITY;
 
 /** When an object is deleted, as far as is known. */
-function deletedAt({ verdict }: Found, now: Instant): Instant | undefined {
-  if (verdict.kind === 'lingers') return now;
-  return verdict.kind === 'ends' || verdict.kind === 'goesWith' ? laterOf(verdict.at, now) : undefined;
+function deletedAt({ decision }: ObjectDecision, now: Instant): Instant | undefined {
+  if (decision.kind === 'terminating') return now;
+  return decision.kind === 'ends' || decision.kind === 'deletedWith' ? laterOf(decision.at, now) : undefined;
 }
 
 /** When it no longer exists. Undefined with a foreign finalizer, because the time of its removal is unknown. */
-const goneAt = (found: Found, { metadata }: KubeObject, now: Instant): Instant | undefined =>
+const goneAt = (found: ObjectDecision, { metadata }: KubeObject, now: Instant): Instant | undefined =>
   foreignFinalizers(metadata.finalizers).length > 0 ? undefined : deletedAt(found, now);
 
 /**
  * When its dependents are deleted: before it in the foreground, after it in the background, never when they are
  * orphaned.
  */
-function releasedAt(found: Found, owner: KubeObject, now: Instant): Instant | undefined {
-  const { verdict } = found;
+function releasedAt(found: ObjectDecision, owner: KubeObject, now: Instant): Instant | undefined {
+  const { decision } = found;
   const { finalizers = [] } = owner.metadata;
-  const manner = verdict.kind === 'ends' ? verdict.by.propagation : undefined;
-  const isDeleted = verdict.kind === 'lingers';
+  const manner = decision.kind === 'ends' ? decision.by.propagation : undefined;
+  const isDeleted = decision.kind === 'terminating';
   if (manner === 'Orphan' || (isDeleted && finalizers.includes(ORPHAN))) return undefined;
   const isFirst = manner === 'Foreground' || (isDeleted && finalizers.includes(FOREGROUND));
   return isFirst ? deletedAt(found, now) : goneAt(found, owner, now);
@@ -101,16 +101,20 @@ const laterOf = (at: Instant, now: Instant): Instant => instant(Math.max(at, now
 export const foreignFinalizers = (finalizers: readonly string[] = []): string[] =>
   finalizers.filter((finalizer) => finalizer !== FOREGROUND && finalizer !== ORPHAN);
 
-type Going = Extract<Verdict, { kind: 'goesWith' }>;
-type Owned = Going | { readonly kind: 'keeper'; readonly object: ObjectName };
+type DeletedWith = Extract<Decision, { kind: 'deletedWith' }>;
+type Owned = DeletedWith | { readonly kind: 'keeper'; readonly object: ObjectName };
 
 /** The garbage collector deletes objects that have lost all their owners. */
-async function withOwners(explaining: Explaining, found: KubeObject, path: Path): Promise<Owned | undefined> {
+async function withOwners(
+  context: ExplainContext,
+  found: KubeObject,
+  path: Path,
+): Promise<Owned | undefined> {
   const { ownerReferences = [], namespace } = found.metadata;
   if (ownerReferences.length === 0 || path.length > MOST_STEPS) return undefined;
-  let last: Going | undefined;
+  let last: DeletedWith | undefined;
   for (const reference of ownerReferences) {
-    const end = await endOfOwner(explaining, reference, namespace, path);
+    const end = await endOfOwner(context, reference, namespace, path);
     if (end === undefined || end.kind === 'keeper') return end;
     if (last === undefined || end.at > last.at) last = end;
   }
@@ -119,58 +123,64 @@ async function withOwners(explaining: Explaining, found: KubeObject, path: Path)
 
 /** Undefined: unknown. */
 async function endOfOwner(
-  explaining: Explaining,
+  context: ExplainContext,
   { apiVersion, kind: kindName, name, uid }: OwnerReference,
   namespace: string | undefined,
   path: Path,
 ): Promise<Owned | undefined> {
-  const { served, now } = explaining;
+  const { served, now } = context;
   const kind = served.find((one) => apiVersionOf(one) === apiVersion && one.kind === kindName);
   if (kind === undefined || path.includes(uid)) return undefined;
   const home = kind.namespaced && namespace !== undefined ? { namespace } : {};
-  const owner = await readIfAllowed(explaining, kind, { ...home, name });
+  const owner = await readIfAllowed(context, kind, { ...home, name });
   if (owner === 'unreadable') return undefined;
   const what: ObjectName = { apiVersion, kind: kindName, ...home, name, uid };
   if (owner === undefined || owner.metadata.uid !== uid)
-    return { kind: 'goesWith', at: now, what, how: 'lost', because: 'does not exist any more' };
-  const judged = await judge(explaining, kind, owner, path);
-  const at = releasedAt(judged, owner, now);
+    return { kind: 'deletedWith', at: now, what, how: 'lost', because: 'does not exist' };
+  const result = await findDecision(context, kind, owner, path);
+  const at = releasedAt(result, owner, now);
   return at === undefined
     ? { kind: 'keeper', object: what }
-    : { kind: 'goesWith', at, what, how: 'owner', because: wordsOf(judged.verdict) };
+    : { kind: 'deletedWith', at, what, how: 'owner', because: describeDeletion(result.decision) };
 }
 
 /** All objects in a namespace are deleted with it. */
 async function withNamespace(
-  explaining: Explaining,
+  context: ExplainContext,
   found: KubeObject,
   path: Path,
-): Promise<Verdict | undefined> {
+): Promise<Decision | undefined> {
   const { namespace } = found.metadata;
   if (namespace === undefined || namespace === '' || path.length > MOST_STEPS) return undefined;
-  const home = await readIfAllowed(explaining, Namespace as Kind, { name: namespace });
+  const home = await readIfAllowed(context, Namespace as Kind, { name: namespace });
   if (home === undefined || home === 'unreadable') return undefined;
-  const judged = await judge(explaining, Namespace as Kind, home, path);
+  const result = await findDecision(context, Namespace as Kind, home, path);
   // Its contents are deleted first, even if a finalizer keeps the namespace itself.
-  const at = deletedAt(judged, explaining.now);
+  const at = deletedAt(result, context.now);
   if (at === undefined) return undefined;
-  return { kind: 'goesWith', at, what: judged.object, how: 'namespace', because: wordsOf(judged.verdict) };
+  return {
+    kind: 'deletedWith',
+    at,
+    what: result.object,
+    how: 'namespace',
+    because: describeDeletion(result.decision),
+  };
 }
 
 /** Why another object is deleted, as a phrase after its name. */
-function wordsOf(verdict: Verdict): string {
-  if (verdict.kind === 'ends') {
-    const { because, rule } = verdict.by;
-    return `ends: ${because}${because.includes(rule) ? '' : ` (${rule})`}`;
+function describeDeletion(decision: Decision): string {
+  if (decision.kind === 'ends') {
+    const { because, rule } = decision.by;
+    return `is deleted: ${because}${because.includes(rule) ? '' : ` (${rule})`}`;
   }
-  if (verdict.kind === 'goesWith')
-    return `goes with ${verdict.what.kind} ${verdict.what.name}, which ${verdict.because}`;
-  return 'is being deleted';
+  if (decision.kind === 'deletedWith')
+    return `is deleted with ${decision.what.kind} ${decision.what.name}, which ${decision.because}`;
+  return 'is terminating';
 }
 
 /** A keeper is deleted with the object that it follows, so that object is explained first. */
 async function endsOfFollowed(
-  explaining: Explaining,
+  context: ExplainContext,
   found: KubeObject,
   path: Path,
 ): Promise<(uid: string) => Instant | undefined> {
@@ -178,19 +188,19 @@ async function endsOfFollowed(
   const isKeeper = found.apiVersion === apiVersionOf(ObjectKeeper) && found.kind === ObjectKeeper.kind;
   if (!isKeeper || ref === undefined || path.length > MOST_STEPS || path.includes(ref.uid))
     return () => undefined;
-  const kind = explaining.served.find((one) => apiVersionOf(one) === ref.apiVersion && one.kind === ref.kind);
+  const kind = context.served.find((one) => apiVersionOf(one) === ref.apiVersion && one.kind === ref.kind);
   if (kind === undefined) return () => undefined;
   const home = kind.namespaced ? { namespace: ref.namespace } : {};
-  const followed = await readIfAllowed(explaining, kind, { ...home, name: ref.name });
+  const followed = await readIfAllowed(context, kind, { ...home, name: ref.name });
   if (followed === undefined || followed === 'unreadable' || followed.metadata.uid !== ref.uid)
     return () => undefined;
-  const at = goneAt(await judge(explaining, kind, followed, path), followed, explaining.now);
+  const at = goneAt(await findDecision(context, kind, followed, path), followed, context.now);
   return (uid) => (uid === ref.uid ? at : undefined);
 }
 
 /** An owner that may not be read is reported, and the explanation continues. */
 async function readIfAllowed(
-  { client, onUnread }: Explaining,
+  { client, onUnread }: ExplainContext,
   kind: Kind,
   key: { readonly name: string; readonly namespace?: string },
 ): Promise<KubeObject | 'unreadable' | undefined> {

@@ -22,9 +22,8 @@ export async function findObject(
   const object = await asked(`${fullName(kind)} ${which}`, () => client.get(kind as Kind, key));
   if (object !== undefined) return object;
   const elsewhere = kind.namespaced ? await namespacesWith(client, kind, name) : [];
-  const hint =
-    elsewhere.length === 0 ? '' : `; there is one in ${elsewhere.join(', ')}: add -n ${elsewhere[0]}`;
-  throw new UsageError(`there is no ${kind.kind} ${which}${hint}`);
+  const hint = elsewhere.length === 0 ? '' : `; found in ${elsewhere.join(', ')}: add -n ${elsewhere[0]}`;
+  throw new UsageError(`${kind.kind} ${which} not found${hint}`);
 }
 
 async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
