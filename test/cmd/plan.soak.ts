@@ -156,7 +156,9 @@ test('a server that does not answer is reported while waiting, and the wait is l
       const lapse = new LapseProcess(['plan', '--kubeconfig', kubeconfig]);
       await lapse.says(/^lapse: waiting for a response of http:\/\/127\.0\.0\.1:\d+\n/);
       expect(await lapse.exited).toBe(1);
-      expect(lapse.out).toMatch(/\nlapse: no answer to GET \S+ within 10 s; check that the API server is running/);
+      expect(lapse.out).toMatch(
+        /\nlapse: no answer to GET \S+ within 10 s; check that the API server is running/,
+      );
     },
   ));
 

@@ -148,7 +148,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
   test('installs, and does not change a foreign CRD', async () => {
     const before = await objects.get('crd', FOREIGN.metadata.name);
     const said = await install(CHART);
-    expect(said).toContain('lvmvolumegroups.storage.deckhouse.io is somebody else');
+    expect(said).toContain('lvmvolumegroups.storage.deckhouse.io belongs to another owner');
     const after = await objects.get('crd', FOREIGN.metadata.name);
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
     expect(after?.metadata.labels).toEqual({ vendor: 'somebody' });
@@ -179,7 +179,9 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       async () => expect(await uidOf('job', `report-${major}`, 'default')).toBeUndefined(),
       patient,
     );
-    expect(lapse.out.split('\n').filter((line) => /rights are missing|[Ff]orbidden/.test(line))).toEqual([]);
+    expect(lapse.out.split('\n').filter((line) => /permissions are missing|[Ff]orbidden/.test(line))).toEqual(
+      [],
+    );
   });
 
   test('upgrade, downgrade, upgrade: objects are kept, CRDs follow the chart, certificates are still trusted', async () => {

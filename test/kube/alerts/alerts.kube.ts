@@ -114,7 +114,7 @@ const CASES: Readonly<Record<string, { readonly fires: readonly Row[]; readonly 
       }),
     ],
   },
-  LapseNobodyLeads: {
+  LapseNoLeader: {
     fires: [
       row('no replica leads', {
         leader_election_master_status: {

@@ -87,9 +87,9 @@ export function describeFamilies(start: () => Promise<RbacServer>): void {
       expect([...metrics.matchAll(/^lapse_forbidden_total\{.*\} [1-9].*$/gm)].map(([line]) => line)).toEqual(
         [],
       );
-      expect(lapse.out.split('\n').filter((line) => /permissions are missing|[Ff]orbidden/.test(line))).toEqual(
-        [],
-      );
+      expect(
+        lapse.out.split('\n').filter((line) => /permissions are missing|[Ff]orbidden/.test(line)),
+      ).toEqual([]);
       expect(await lapse.end()).toBe(0);
 
       const itself = cluster.clientOf(token);

@@ -34,7 +34,7 @@ import {
 /** Maximum number of unanswered requests of one process. */
 const IN_FLIGHT = 32;
 const COUNTED = /^lapse_ttl_deleted_total\{kind="Job",.*outcome="(deleted|terminating)"/;
-const RIVALS = /^lapse_ttl_rival_deletions_total\{kind="Job"/;
+const COMPETING = /^lapse_ttl_competing_deletions_total\{kind="Job"/;
 const NO_FAILED_PASSES =
   'controller_runtime_reconcile_total{controller="ttl-after-finished",result="error"} 0\n';
 const processes: LapseProcess[] = [];
@@ -261,7 +261,7 @@ describe('beside the ttl-after-finished controller of Kubernetes', () => {
     const metrics = await metricsOf(both);
     expect(sumOf(metrics, COUNTED)).toBe(ours.length);
     expect(sumOf(metrics, COUNTED) + others.length).toBe(names.length);
-    expect(sumOf(metrics, RIVALS)).toBeLessThanOrEqual(others.length);
+    expect(sumOf(metrics, COMPETING)).toBeLessThanOrEqual(others.length);
     if (ours.length === 0) await both.says(/another controller deletes by the same TTLs/);
     expect(metrics).toContain(NO_FAILED_PASSES);
     expect(both.out).not.toMatch(/"level":"error"|"message":"failed"/);

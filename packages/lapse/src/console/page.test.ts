@@ -31,7 +31,9 @@ describe('the page', () => {
 
   test('contains no URL to load from', () => {
     const withoutHashes = page.replace(/'sha256-[^']*'/g, '');
-    const addresses = parts(withoutHashes, /((?:https?:)?\/\/[\w.-]+)/g).filter((it) => it !== 'http://www.w3.org');
+    const addresses = parts(withoutHashes, /((?:https?:)?\/\/[\w.-]+)/g).filter(
+      (it) => it !== 'http://www.w3.org',
+    );
     expect(addresses).toEqual([]);
     expect(page).not.toMatch(
       /\b(?:fetch|XMLHttpRequest|WebSocket|EventSource|importScripts|sendBeacon)\b|@import|url\(/,

@@ -101,7 +101,9 @@ async function planOne(
   const { group, version } = parseApiVersion(object.apiVersion)!;
   const served = await client.discovery.find({ group, version, kind: object.kind });
   if (served === undefined)
-    return refused(`${object.apiVersion} ${object.kind} is not served; install its CustomResourceDefinition first`);
+    return refused(
+      `${object.apiVersion} ${object.kind} is not served; install its CustomResourceDefinition first`,
+    );
   if (!served.verbs.includes('patch')) return refused(`${served.resource} cannot be applied`);
   if (served.namespaced !== (object.metadata.namespace !== undefined))
     return refused(`${served.resource} are ${served.namespaced ? '' : 'not '}in namespaces here`);

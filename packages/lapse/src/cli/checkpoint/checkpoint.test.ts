@@ -167,7 +167,9 @@ describe('restore', () => {
     expect(out).toMatch(/create +v1 Namespace copy\n/);
     expect(out).toMatch(/create +apps\/v1 Deployment copy\/web\n +checked when its namespace exists/);
     expect(out).toMatch(/ConfigMap copy\/settings[\s\S]*note: data.url still names shop/);
-    expect(out).toMatch(/9 to create, 0 to change[\s\S]*Nothing has been changed. Add --yes to carry it out.\n$/);
+    expect(out).toMatch(
+      /9 to create, 0 to change[\s\S]*Nothing has been changed. Add --yes to carry it out.\n$/,
+    );
     expect(writes).toEqual([]);
 
     expect(await restore({ namespace: copy, yes: true })).toBe(0);
@@ -232,7 +234,9 @@ describe('restore', () => {
       results: [{ result: 'created', object: 'v1 Secret shop/db' }],
     });
     expect(await client.get(ConfigMap, { namespace: shop, name: 'settings' })).toBeUndefined();
-    await expect(restore({ only: ['Secret/none'] })).rejects.toThrow(/"lapse checkpoint cat" shows its objects/);
+    await expect(restore({ only: ['Secret/none'] })).rejects.toThrow(
+      /"lapse checkpoint cat" shows its objects/,
+    );
     await expect(restore({ namespace: 'Not A Name' })).rejects.toThrow(UsageError);
   });
 
@@ -303,7 +307,9 @@ describe('restore', () => {
     const at = rememberingDesk(meddling);
     const flags = { output: 'text', yes: true, only: ['ConfigMap'], forceConflicts: true } as const;
     expect(await at.run((one) => restoreCheckpoint(one, name, flags))).toBe(1);
-    expect(taken(at).out).toMatch(/failed +v1 ConfigMap shop\/settings\n.*modified[\s\S]*repeat the command to continue/);
+    expect(taken(at).out).toMatch(
+      /failed +v1 ConfigMap shop\/settings\n.*modified[\s\S]*repeat the command to continue/,
+    );
     expect((await client.get(ConfigMap, key))!.data!.text).toBe('meanwhile');
   });
 });

@@ -95,6 +95,8 @@ test('the embedded API server returns JSON to authorized users, 403 to others, a
   expect((await read(root)).status).toBe(404);
   // Without the API, the right to chunks is reported as missing.
   expect(await desk.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(1);
-  expect(desk.take().said).toMatch(/manifestcheckpointcontentchunks.* is forbidden.*; request this permission/);
+  expect(desk.take().said).toMatch(
+    /manifestcheckpointcontentchunks.* is forbidden.*; request this permission/,
+  );
   await server.close();
 });

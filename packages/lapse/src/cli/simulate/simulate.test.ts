@@ -275,8 +275,8 @@ test('the report has a text and a structured form', () => {
       '2026-01-01 00:00:00  job/a',
       '    ttl-after-finished: ttl',
       '2026-01-01 00:01:00  job/held',
-      '    ttl-after-finished: ttl (terminating: a finalizer',
-      '    keeps it)',
+      '    ttl-after-finished: ttl (terminating: a finalizer keeps',
+      '    it)',
       '',
     ].join('\n'),
   );

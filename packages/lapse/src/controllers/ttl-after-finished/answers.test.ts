@@ -34,7 +34,7 @@ describe('the answer of the server', () => {
       await k.pass(15);
       expect(await k.exists('report')).toBe(false);
       expect(k.asked().filter((r) => r.startsWith('DELETE'))).toHaveLength(deletes);
-      expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+      expect(k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')).toBe(0);
     })(),
   );
 
@@ -152,7 +152,7 @@ test(
     await k.pass(10);
     await k.remove('report');
     await k.pass(0);
-    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(1);
+    expect(k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')).toBe(1);
   }),
 );
 
@@ -179,7 +179,9 @@ describe('a DELETE without a clear answer whose result the watch shows first', (
       await removed;
       await k.pass(100);
       expect(await k.exists('report')).toBe(false);
-      expect([k.metric(counted), k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')]).toEqual([2, 0]);
+      expect([k.metric(counted), k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')]).toEqual([
+        2, 0,
+      ]);
       expect([
         k.metric('ttl_after_finished_controller_time_to_deletion_seconds_count'),
         k.metric('lapse_ttl_due{kind="Job"}'),
@@ -227,7 +229,7 @@ describe('a DELETE without a clear answer whose result the watch shows first', (
       await k.pass(100);
       await k.remove('report');
       await k.pass(1);
-      expect([k.metric(counted), k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')]).toEqual([
+      expect([k.metric(counted), k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')]).toEqual([
         undefined,
         0,
       ]);

@@ -37,9 +37,11 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
   return {
     ...metrics,
     competing: registry
-      .counter('lapse_ttl_rival_deletions_total', 'Objects that another client deleted at their deadline.', [
-        'kind',
-      ])
+      .counter(
+        'lapse_ttl_competing_deletions_total',
+        'Objects that another client deleted at their deadline.',
+        ['kind'],
+      )
       .with(kind),
     inUse: kind === 'Job' ? useOf(registry, concurrency) : NOT_MEASURED,
   };

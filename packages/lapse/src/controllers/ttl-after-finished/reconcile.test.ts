@@ -297,7 +297,7 @@ test(
       await k.remove(`report-${i}`);
     }
     await k.pass(1);
-    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(5);
+    expect(k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')).toBe(5);
     expect(k.said.filter((line) => line.startsWith('warn another controller deletes'))).toHaveLength(1);
   }),
 );
@@ -332,7 +332,7 @@ test.each(['never led before', 'led before'])(
       // A standby forgets objects that are gone and reconciles nothing.
       expect(k.world.reconciles.length - before).toBe(0);
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(0);
-      expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+      expect(k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')).toBe(0);
       expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
     })();
   },

@@ -84,7 +84,7 @@ test('a DELETE that was in flight when the lease was lost is counted once, when 
     k.world.releaseEvents();
     await k.pass(1);
     expect([k.metric(COUNTED.deleted), k.metric(COUNTED.attempts)]).toEqual([1, 1]);
-    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+    expect(k.metric('lapse_ttl_competing_deletions_total{kind="Job"}')).toBe(0);
     lead(true);
     await k.pass(60);
     expect([k.metric(COUNTED.deleted), k.metric(COUNTED.attempts)]).toEqual([1, 1]);

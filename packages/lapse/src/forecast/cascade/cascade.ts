@@ -17,6 +17,7 @@ import {
   computeCourses,
   computeGoing,
   computePolicies,
+  computeWaits,
   coursesAfterwards,
   type Tie,
 } from './ties.ts';
@@ -239,14 +240,11 @@ export class Cascade {
     return this.#ownership!.ownersOf(metadata, ownerReferences).map(({ reference: { uid }, state }) => {
       const known = state === 'unknown' ? undefined : this.#going.get(uid);
       const going = known?.namespace === '' || known?.namespace === home ? known : undefined;
-      const policies = going?.policies;
-      const waits =
-        policies?.has('Foreground') !== true ? 'no' : policies.size === 1 ? 'certain' : 'uncertain';
       return {
         courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
         // In a cycle it is unblocked before it is deleted.
         blocks: !isCircle && isBlocking(metadata, uid),
-        waits,
+        waits: computeWaits(going?.policies),
       };
     });
   }

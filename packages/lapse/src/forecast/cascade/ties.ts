@@ -36,6 +36,11 @@ export interface Tie {
   readonly waits: 'no' | 'uncertain' | 'certain';
 }
 
+export function computeWaits(policies: ReadonlySet<Policy> | undefined): Tie['waits'] {
+  if (policies?.has('Foreground') !== true) return 'no';
+  return policies.size === 1 ? 'certain' : 'uncertain';
+}
+
 export interface Owner {
   /** It is deleted in every order of events. */
   readonly isSure: boolean;
