@@ -79,13 +79,6 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
-  'packages/lapse/src/controllers/cleaner/decide.ts': [
-    'decisionRights',
-    'deletion',
-    'helm',
-    'rights',
-    'targets',
-  ].map((name) => `test/scenarios/cleaner/${name}.test.ts`),
 };
 
 /** The test of the same name, or all fast tests of the folder. */

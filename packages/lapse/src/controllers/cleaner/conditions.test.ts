@@ -10,15 +10,8 @@ import {
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConditionOutcome } from '#api/cleaner';
-import {
-  cleaner,
-  GUARDED_CONDITION,
-  type RevisionGiven,
-  revision,
-  SEED_CONDITION,
-} from './cleaner.testkit.ts';
+import { GUARDED_CONDITION, type RevisionGiven, revision, SEED_CONDITION } from './cleaner.testkit.ts';
 import { computeFirstTrue, computeNextLook, describeOutcomes, evaluate } from './conditions.ts';
-import { computeGate } from './decide.ts';
 
 const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
 const DAY = 86_400_000;
@@ -28,40 +21,6 @@ const program = (text: string, ...variables: string[]): Program => {
   return compiled.program;
 };
 const ago = (length: number) => new Date(NOW - length).toISOString().replace('.000', '');
-
-describe('the TTL', () => {
-  const created = (at: string, ttl: number) =>
-    computeGate(cleaner({}, { creationTimestamp: at }), millis(ttl), NOW);
-  test.each<[string, ReturnType<typeof computeGate>, object]>([
-    [
-      'waits one millisecond before the end of the TTL',
-      created(ago(3_599_000), 3_599_001),
-      { kind: 'waiting', until: NOW + 1 },
-    ],
-    [
-      'is open exactly at the end of the TTL',
-      created(ago(3_600_000), 3_600_000),
-      { kind: 'open', since: NOW },
-    ],
-    [
-      'is open long after the end of the TTL',
-      created(ago(10 * DAY), 0),
-      { kind: 'open', since: NOW - 10 * DAY },
-    ],
-    [
-      'waits for thirty days, which exceeds the longest Node.js timer',
-      created(ago(0), 30 * DAY),
-      { kind: 'waiting', until: NOW + 30 * DAY },
-    ],
-    [
-      'counts a Cleaner without a creation time as created now',
-      computeGate(cleaner(), hours(1), NOW),
-      { kind: 'waiting', until: NOW + 3_600_000 },
-    ],
-  ])('%s', (_, gate, expected) => {
-    expect(gate).toEqual(expected);
-  });
-});
 
 describe('the condition of the proposal', () => {
   const routed: RevisionGiven = { routes: 'sfj-a,www', since: ago(400 * 3_600_000) };
