@@ -87,3 +87,9 @@ export const statusOf = async ({ then }: Scene, ref = 'cleaner/c'): Promise<NonN
 /** Requests of the process, without those about Cleaners, CRDs and the like. */
 export const askedAboutTargets = ({ then }: Scene, resource = 'configmaps'): string[] =>
   then.requests((request) => request.resource === resource).map(({ verb, name }) => `${verb} ${name ?? '*'}`);
+
+export const namespaceOf = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+});
