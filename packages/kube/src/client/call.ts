@@ -51,7 +51,7 @@ export interface Caller {
   readonly onUnserved?: () => void;
 }
 
-export interface Answered {
+export interface ApiResponse {
   readonly status: number;
   readonly json: JsonObject;
 }
@@ -89,7 +89,7 @@ export type Decode = (body: Uint8Array) => JsonObject;
  * Sends and decodes. Throws ApiError for an error response, and TransportError if there is no usable response.
  * `protobuf` decodes protobuf responses; without it the request does not accept protobuf.
  */
-export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
+export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<ApiResponse> {
   const response = await caller.transport.request(toRequest(caller, call));
   if (response.status < 200 || response.status > 299) throw errorFrom(caller, response);
   reportWarnings(caller, response.headers.warning);
@@ -116,7 +116,11 @@ function decodeJson(body: Uint8Array): JsonObject {
 }
 
 /** Like `send`, but returns error responses as values. */
-export async function ask(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered | ApiError> {
+export async function trySend(
+  caller: Caller,
+  call: Call,
+  protobuf?: Decode,
+): Promise<ApiResponse | ApiError> {
   try {
     return await send(caller, call, protobuf);
   } catch (error) {

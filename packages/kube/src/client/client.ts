@@ -120,10 +120,10 @@ const TIMEOUT = seconds(30);
 
 /** The object of a successful write. Throws an ApiError for any other result. */
 export function objectOf<T extends KubeObject>(
-  answer: CreateResult<T> | UpdateResult<T> | PatchResult<T> | ApplyResult<T>,
+  result: CreateResult<T> | UpdateResult<T> | PatchResult<T> | ApplyResult<T>,
 ): T {
-  if ('object' in answer) return answer.object;
-  throw answer.error;
+  if ('object' in result) return result.object;
+  throw result.error;
 }
 
 /** Layers from the outside in: flow control, credentials, deadline per attempt, transport. */
@@ -141,14 +141,14 @@ function layered(options: ClientOptions): Transport {
 
 export function createClient(options: ClientOptions): Client {
   const transport = layered(options);
-  const asking: Caller = {
+  const discoveryCaller: Caller = {
     transport,
     userAgent: options.userAgent ?? `lapse/${VERSION}`,
     fieldManager: options.fieldManager ?? 'lapse',
     ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
   };
-  const { discovery = createDiscovery(asking, options.clock) } = options;
-  const caller: Caller = { ...asking, onUnserved: () => discovery.doubt() };
+  const { discovery = createDiscovery(discoveryCaller, options.clock) } = options;
+  const caller: Caller = { ...discoveryCaller, onUnserved: () => discovery.markStale() };
   return {
     get: (kind, key, o) => get(caller, kind, key, o),
     listPage: (kind, o) => listPage(caller, kind, o),

@@ -77,13 +77,13 @@ export function withCredentials(inner: Transport, credentials: Credentials): Tra
   async function send<A extends { status: number }>(
     request: TransportRequest,
     via: (request: TransportRequest) => Promise<A>,
-    discard: (answer: A) => void,
+    discard: (response: A) => void,
   ): Promise<A> {
     const signed = (auth: Auth) => via({ ...request, headers: { ...request.headers, ...auth.headers } });
     const auth = await credentials.current();
-    const answer = await signed(auth);
-    if (answer.status !== 401 || !(await credentials.refused(auth))) return answer;
-    discard(answer);
+    const response = await signed(auth);
+    if (response.status !== 401 || !(await credentials.refused(auth))) return response;
+    discard(response);
     return signed(await credentials.current());
   }
   return {
@@ -97,7 +97,7 @@ export function withCredentials(inner: Transport, credentials: Credentials): Tra
       send(
         request,
         (r) => inner.stream(r),
-        (answer) => answer.close(),
+        (response) => response.close(),
       ),
     ...(inner.close === undefined ? {} : { close: () => inner.close!() }),
   };

@@ -44,7 +44,7 @@ async function sendWithin<A>(clock: Clock, limit: Millis, request: TransportRequ
     controller.abort();
   });
   try {
-    return { answer: await send({ ...request, signal: controller.signal }), unlink };
+    return { response: await send({ ...request, signal: controller.signal }), unlink };
   } catch (error) {
     unlink();
     if (!expired) throw error;
@@ -66,9 +66,9 @@ export function withDeadline(inner: Transport, options: DeadlineOptions): Transp
     const record = (end: Answer | { failure: TransportFailure }) =>
       observe?.({ method, path, stream, sentAt, roundTrip: millis(clock.elapsed() - start), ...end });
     try {
-      const answer = await send(request);
-      record({ status: answer.status, headers: answer.headers });
-      return answer;
+      const response = await send(request);
+      record({ status: response.status, headers: response.headers });
+      return response;
     } catch (error) {
       record({ failure: error instanceof TransportError ? error.failure : 'broken' });
       throw error;
@@ -80,20 +80,20 @@ export function withDeadline(inner: Transport, options: DeadlineOptions): Transp
       recorded(request, false, async (r) => {
         const limit = r.timeout ?? options.timeout;
         if (limit <= 0) return inner.request(r);
-        const { answer, unlink } = await sendWithin(clock, limit, r, (x) => inner.request(x));
+        const { response, unlink } = await sendWithin(clock, limit, r, (x) => inner.request(x));
         unlink();
-        return answer;
+        return response;
       }),
     stream: (request) =>
       recorded(request, true, async (r) => {
         const limit = r.timeout ?? options.timeout;
         if (limit <= 0) return inner.stream(r);
-        const { answer, unlink } = await sendWithin(clock, limit, r, (x) => inner.stream(x));
+        const { response, unlink } = await sendWithin(clock, limit, r, (x) => inner.stream(x));
         const close = () => {
           unlink();
-          answer.close();
+          response.close();
         };
-        return { ...answer, chunks: onEnd(answer.chunks, unlink), close };
+        return { ...response, chunks: onEnd(response.chunks, unlink), close };
       }),
     ...(inner.close === undefined ? {} : { close: () => inner.close!() }),
   };

@@ -5,7 +5,15 @@ import { isObject, type JsonObject } from '#api/json';
 import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { type Answered, ask, type Caller, type CallOptions, callOptions, readObject, send } from './call.ts';
+import {
+  type ApiResponse,
+  type Caller,
+  type CallOptions,
+  callOptions,
+  readObject,
+  send,
+  trySend,
+} from './call.ts';
 import { type ConflictCause, conflictCause, isMissing } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { List, SelectOptions } from './read.ts';
@@ -68,7 +76,7 @@ function isHeld(object: JsonObject): boolean {
 const uidFrom = (from: unknown): { uid?: string } =>
   isObject(from) && typeof from.uid === 'string' ? { uid: from.uid } : {};
 
-function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Answered): DeleteResult<T> {
+function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: ApiResponse): DeleteResult<T> {
   if (json.kind === 'Status') {
     if (json.status !== 'Success')
       throw new TransportError('malformed', `DELETE returned status ${status} with a failure Status`, {
@@ -89,16 +97,16 @@ export async function deleteObject<T extends KubeObject>(
   key: ObjectKey,
   options: DeleteOptions = {},
 ): Promise<DeleteResult<T>> {
-  const answer = await ask(caller, {
+  const response = await trySend(caller, {
     method: 'DELETE',
     path: objectPath(kind, key),
     body: optionsBody(options),
     ...callOptions(options),
   });
-  if (!(answer instanceof ApiError)) return readDeletion(kind, answer);
-  if (isMissing(answer, key.name)) return { kind: 'gone' };
-  if (answer.code === 409) return { kind: 'conflict', by: conflictCause(answer), error: answer };
-  throw answer;
+  if (!(response instanceof ApiError)) return readDeletion(kind, response);
+  if (isMissing(response, key.name)) return { kind: 'gone' };
+  if (response.code === 409) return { kind: 'conflict', by: conflictCause(response), error: response };
+  throw response;
 }
 
 /** Deletes all matching objects. Returns their state before the deletion. */

@@ -44,10 +44,10 @@ export interface Discovery {
   /**
    * Reports that cached data turned out to be wrong. The next query refreshes the cache, unless it was just refreshed.
    */
-  doubt(): void;
+  markStale(): void;
 }
 
-/** Minimum interval between refreshes after misses and doubts. */
+/** Minimum interval between refreshes after misses and stale results. */
 const MISS_INTERVAL: Millis = seconds(5);
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
@@ -205,7 +205,7 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
     invalidate() {
       known = undefined;
     },
-    doubt() {
+    markStale() {
       outdated = true;
     },
   };

@@ -85,17 +85,17 @@ export function createFlow(options: FlowOptions): Flow {
     request: TransportRequest,
     send: (request: TransportRequest) => Promise<A>,
   ): Promise<A> {
-    const pass = await gate.enter(request.signal);
+    const slot = await gate.acquire(request.signal);
     try {
-      const answer = await send(request);
-      if (answer.status === 429 || answer.status === 503) {
-        const pause = computeRetryAfter(answer.headers, clock);
+      const response = await send(request);
+      if (response.status === 429 || response.status === 503) {
+        const pause = computeRetryAfter(response.headers, clock);
         if (pause !== undefined) gate.hold(pause);
       }
-      pass.leave(outcomeOfStatus(answer.status));
-      return answer;
+      slot.release(outcomeOfStatus(response.status));
+      return response;
     } catch (error) {
-      pass.leave(outcomeOfFailure(error));
+      slot.release(outcomeOfFailure(error));
       throw error;
     }
   }
@@ -119,8 +119,8 @@ export function createFlow(options: FlowOptions): Flow {
     for (let failures = 1; ; failures++) {
       const last = failures > retries;
       try {
-        const answer = await attempt(request, (r) => inner.request(r));
-        if (last || !isRead(request) || !TRANSIENT.has(answer.status)) return answer;
+        const response = await attempt(request, (r) => inner.request(r));
+        if (last || !isRead(request) || !TRANSIENT.has(response.status)) return response;
       } catch (error) {
         if (last || !(error instanceof TransportError) || !isWorthRepeating(request, error)) throw error;
       }

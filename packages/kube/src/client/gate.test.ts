@@ -1,68 +1,68 @@
 import { millis, seconds } from '@lapse/base/instant';
 import { describe, expect, it } from 'vitest';
-import { Gate, type GateOptions, type Pass } from './gate.ts';
+import { Gate, type GateOptions, type RequestSlot } from './gate.ts';
 import { manualClock, settle } from './testkit.ts';
 
 function setup(options: Partial<GateOptions> = {}) {
   const clock = manualClock();
   const gate = new Gate({ clock, maxInFlight: 4, ...options });
-  const inside: Pass[] = [];
+  const inside: RequestSlot[] = [];
   const names: string[] = [];
-  const enter = (name = '', signal?: AbortSignal) =>
-    gate.enter(signal).then(
-      (ctx) => {
-        inside.push(ctx);
+  const acquire = (name = '', signal?: AbortSignal) =>
+    gate.acquire(signal).then(
+      (slot) => {
+        inside.push(slot);
         names.push(name);
       },
       () => names.push(`${name} aborted`),
     );
-  const leave = async (outcome: Parameters<Pass['leave']>[0] = 'good') => {
-    inside.shift()!.leave(outcome);
+  const release = async (outcome: Parameters<RequestSlot['release']>[0] = 'good') => {
+    inside.shift()!.release(outcome);
     await settle();
   };
-  return { clock, gate, inside, names, enter, leave };
+  return { clock, gate, inside, names, acquire, release };
 }
 
 describe('slots', () => {
   it('admits as many requests as the limit; the others wait in order', async () => {
-    const { gate, names, enter, leave } = setup({ maxInFlight: 2 });
-    for (const name of ['a', 'b', 'c', 'd']) void enter(name);
+    const { gate, names, acquire, release } = setup({ maxInFlight: 2 });
+    for (const name of ['a', 'b', 'c', 'd']) void acquire(name);
     await settle();
     expect(gate.state).toEqual({ inFlight: 2, waiting: 2, limit: 2 });
-    await leave();
-    await leave();
+    await release();
+    await release();
     expect(names).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('leaving twice releases one slot', async () => {
-    const { gate, inside, enter } = setup();
-    await enter();
-    inside[0]!.leave('good');
-    inside[0]!.leave('good');
+  it('releasing a slot twice frees one slot', async () => {
+    const { gate, inside, acquire } = setup();
+    await acquire();
+    inside[0]!.release('good');
+    inside[0]!.release('good');
     expect(gate.state.inFlight).toBe(0);
   });
 
   it('a request that is aborted while it waits takes no slot', async () => {
-    const { gate, names, enter, leave } = setup({ maxInFlight: 1 });
+    const { gate, names, acquire, release } = setup({ maxInFlight: 1 });
     const controller = new AbortController();
-    void enter('a');
-    void enter('b', controller.signal);
-    void enter('c');
+    void acquire('a');
+    void acquire('b', controller.signal);
+    void acquire('c');
     await settle();
     controller.abort();
     await settle();
     expect(gate.state.waiting).toBe(1);
-    await leave();
+    await release();
     expect(names).toEqual(['a', 'b aborted', 'c']);
-    await leave();
+    await release();
     expect(gate.state).toEqual({ inFlight: 0, waiting: 0, limit: 1 });
   });
 
   it('an abort before or after admission has no effect on the slots', async () => {
-    const { gate, names, enter } = setup();
-    await enter('a', AbortSignal.abort());
+    const { gate, names, acquire } = setup();
+    await acquire('a', AbortSignal.abort());
     const controller = new AbortController();
-    await enter('b', controller.signal);
+    await acquire('b', controller.signal);
     controller.abort();
     await settle();
     expect(names).toEqual(['a aborted', 'b']);
@@ -70,11 +70,11 @@ describe('slots', () => {
   });
 
   it('ten thousand queued requests are admitted in order', async () => {
-    const { inside, names, enter } = setup({ maxInFlight: 3 });
-    const all = Array.from({ length: 10_000 }, (_, i) => enter(`${i}`));
+    const { inside, names, acquire } = setup({ maxInFlight: 3 });
+    const all = Array.from({ length: 10_000 }, (_, i) => acquire(`${i}`));
     for (let left = 0; left < 10_000; left++) {
       if (inside.length === 0) await settle(1);
-      inside.shift()!.leave('good');
+      inside.shift()!.release('good');
     }
     await Promise.all(all);
     expect(names).toEqual(Array.from({ length: 10_000 }, (_, i) => `${i}`));
@@ -83,10 +83,10 @@ describe('slots', () => {
 
 describe('adaptive limit', () => {
   it('an overload halves the limit, down to one; successes restore it slowly', async () => {
-    const { gate, enter, leave } = setup({ maxInFlight: 16 });
+    const { gate, acquire, release } = setup({ maxInFlight: 16 });
     const round = async (outcome: 'good' | 'overload' | 'neutral') => {
-      await enter();
-      await leave(outcome);
+      await acquire();
+      await release(outcome);
       return gate.state.limit;
     };
     expect(await round('overload')).toBe(8);
@@ -103,31 +103,31 @@ describe('adaptive limit', () => {
   });
 
   it('simultaneous overloads count once', async () => {
-    const { gate, enter, leave } = setup({ maxInFlight: 16 });
-    for (let i = 0; i < 16; i++) await enter();
-    for (let i = 0; i < 16; i++) await leave('overload');
+    const { gate, acquire, release } = setup({ maxInFlight: 16 });
+    for (let i = 0; i < 16; i++) await acquire();
+    for (let i = 0; i < 16; i++) await release('overload');
     expect(gate.state.limit).toBe(8);
   });
 
   it('while more requests are in flight than allowed, none is admitted', async () => {
-    const { gate, enter, leave } = setup({ maxInFlight: 4 });
-    for (let i = 0; i < 6; i++) void enter();
+    const { gate, acquire, release } = setup({ maxInFlight: 4 });
+    for (let i = 0; i < 6; i++) void acquire();
     await settle();
-    await leave('overload');
+    await release('overload');
     expect(gate.state).toMatchObject({ inFlight: 3, waiting: 2, limit: 2 });
-    await leave('neutral');
+    await release('neutral');
     expect(gate.state).toMatchObject({ inFlight: 2, waiting: 2 });
-    await leave('neutral');
+    await release('neutral');
     expect(gate.state).toMatchObject({ inFlight: 2, waiting: 1 });
   });
 });
 
 describe('pauses', () => {
   it('admits no request before the end of a pause, and all at its end', async () => {
-    const { clock, gate, inside, enter } = setup();
+    const { clock, gate, inside, acquire } = setup();
     gate.hold(seconds(5));
-    void enter();
-    void enter();
+    void acquire();
+    void acquire();
     await clock.advance(millis(4_999));
     expect(inside).toHaveLength(0);
     expect(gate.state.heldUntil).toBeDefined();
@@ -138,12 +138,12 @@ describe('pauses', () => {
   });
 
   it('a shorter pause does not shorten a longer one; a longer one extends it', async () => {
-    const { clock, gate, inside, enter } = setup();
+    const { clock, gate, inside, acquire } = setup();
     gate.hold(seconds(5));
-    void enter();
+    void acquire();
     gate.hold(seconds(1));
     await clock.advance(seconds(2));
-    void enter();
+    void acquire();
     await settle();
     expect(inside).toHaveLength(0);
     gate.hold(seconds(10));
@@ -156,8 +156,8 @@ describe('pauses', () => {
 
 describe('rate', () => {
   it('admits the burst immediately, then one request at a time', async () => {
-    const { clock, inside, enter } = setup({ maxInFlight: 100, qps: 10, burst: 3 });
-    for (let i = 0; i < 10; i++) void enter();
+    const { clock, inside, acquire } = setup({ maxInFlight: 100, qps: 10, burst: 3 });
+    for (let i = 0; i < 10; i++) void acquire();
     await settle();
     expect(inside).toHaveLength(3);
     await clock.advance(millis(100));

@@ -24,14 +24,14 @@ export interface GateState {
 }
 
 /** The slot of an admitted request. The caller must release it with the outcome of the request. */
-export interface Pass {
+export interface RequestSlot {
   /** `good` lets the limit grow, `overload` shrinks it, `neutral` does not change it. */
-  leave(outcome: 'good' | 'overload' | 'neutral'): void;
+  release(outcome: 'good' | 'overload' | 'neutral'): void;
 }
 
 interface Waiter {
-  enter: (pass: Pass) => void;
-  gone: boolean;
+  readonly admit: (slot: RequestSlot) => void;
+  aborted: boolean;
 }
 
 const MIN_LIMIT = 1;
@@ -70,19 +70,19 @@ export class Gate {
   }
 
   /** Waits for a slot. Rejects if `signal` is aborted first. */
-  enter(signal?: AbortSignal): Promise<Pass> {
+  acquire(signal?: AbortSignal): Promise<RequestSlot> {
     if (signal?.aborted) return Promise.reject(abortError(signal, false));
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        waiter.gone = true;
+        waiter.aborted = true;
         this.#waiting--;
         reject(abortError(signal, false));
       };
       const waiter: Waiter = {
-        gone: false,
-        enter: (ctx) => {
+        aborted: false,
+        admit: (slot) => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(ctx);
+          resolve(slot);
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -127,7 +127,7 @@ export class Gate {
   /** The first waiter that was not aborted. Only called if one exists. */
   #next(): Waiter {
     let waiter = this.#queue[this.#head++]!;
-    while (waiter.gone) waiter = this.#queue[this.#head++]!;
+    while (waiter.aborted) waiter = this.#queue[this.#head++]!;
     // Served entries are dropped in large batches, so that a long queue costs constant time per request.
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#head);
@@ -140,11 +140,11 @@ export class Gate {
     this.#waiting--;
     this.#inFlight++;
     const epoch = this.#epoch;
-    let inside = true;
-    waiter.enter({
-      leave: (outcome) => {
-        if (!inside) return;
-        inside = false;
+    let released = false;
+    waiter.admit({
+      release: (outcome) => {
+        if (released) return;
+        released = true;
         this.#inFlight--;
         if (outcome === 'good') this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
         if (outcome === 'overload' && epoch === this.#epoch) this.#shrink();

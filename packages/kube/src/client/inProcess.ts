@@ -71,10 +71,10 @@ async function openStream(handler: HttpHandler, request: TransportRequest): Prom
     controller.abort();
   };
   try {
-    const answer = await responseOrAbort(() => handler(toHttp(request, controller.signal)), request.signal);
-    const body = answer.body instanceof Uint8Array ? once(answer.body) : answer.body;
+    const response = await responseOrAbort(() => handler(toHttp(request, controller.signal)), request.signal);
+    const body = response.body instanceof Uint8Array ? once(response.body) : response.body;
     const chunks = onEnd(abortable(body, controller.signal), close);
-    return { status: answer.status, headers: answer.headers, chunks, close };
+    return { status: response.status, headers: response.headers, chunks, close };
   } catch (error) {
     close();
     throw error;
@@ -86,8 +86,8 @@ export function inProcessTransport(handler: HttpHandler): Transport {
     request: (request) =>
       responseOrAbort(async (): Promise<TransportResponse> => {
         const signal = request.signal ?? new AbortController().signal;
-        const answer = await handler(toHttp(request, signal));
-        return { status: answer.status, headers: answer.headers, body: await collect(answer.body) };
+        const response = await handler(toHttp(request, signal));
+        return { status: response.status, headers: response.headers, body: await collect(response.body) };
       }, request.signal),
     stream: (request) => openStream(handler, request),
   };

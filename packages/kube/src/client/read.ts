@@ -5,7 +5,15 @@ import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import type { Shape } from '#api/shape';
 import { ApiError } from '#api/status';
-import { acceptFor, ask, type Call, type Caller, type CallOptions, callOptions, readObject } from './call.ts';
+import {
+  acceptFor,
+  type Call,
+  type Caller,
+  type CallOptions,
+  callOptions,
+  readObject,
+  trySend,
+} from './call.ts';
 import { asBuffer } from './codec.ts';
 import { isExpired, isMissing } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -69,16 +77,16 @@ export async function get<T extends KubeObject>(
 ): Promise<T | undefined> {
   const { subresource, resourceVersion, ...rest } = options;
   const path = objectPath(kind, key, subresource);
-  const answer = await ask(caller, {
+  const response = await trySend(caller, {
     method: 'GET',
     path,
     accept: acceptFor(kind),
     query: { resourceVersion },
     ...rest,
   });
-  if (!(answer instanceof ApiError)) return readObject(kind, answer.json, path);
-  if (isMissing(answer, key.name)) return undefined;
-  throw answer;
+  if (!(response instanceof ApiError)) return readObject(kind, response.json, path);
+  if (isMissing(response, key.name)) return undefined;
+  throw response;
 }
 
 function readPage<T extends KubeObject>(kind: Kind<T>, json: JsonObject, path: string): Page<T> {
@@ -112,12 +120,12 @@ export async function listPage<T extends KubeObject>(
     query: { ...query, limit: limit > 0 ? limit : undefined },
     ...callOptions(options),
   };
-  const answer = await (shape === undefined
-    ? ask(caller, call)
-    : ask(caller, call, (body) => decodeList(asBuffer(body), kind, shape)));
-  if (!(answer instanceof ApiError)) return readPage(kind, answer.json, path);
-  if (isExpired(answer)) return { kind: 'expired', error: answer };
-  throw answer;
+  const response = await (shape === undefined
+    ? trySend(caller, call)
+    : trySend(caller, call, (body) => decodeList(asBuffer(body), kind, shape)));
+  if (!(response instanceof ApiError)) return readPage(kind, response.json, path);
+  if (isExpired(response)) return { kind: 'expired', error: response };
+  throw response;
 }
 
 /** All pages of one resourceVersion. Ends after the last page, or after `expired`. */

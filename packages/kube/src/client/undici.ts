@@ -75,15 +75,15 @@ async function openStream(
   // The abort must reach undici while the request waits for a connection, so a signal is passed at the start.
   const { controller, unlink } = linkedController(request.signal);
   const sending = { ...toDispatchOptions(target, request), signal: controller.signal };
-  let answer: Dispatcher.ResponseData;
+  let response: Dispatcher.ResponseData;
   try {
-    answer = await target.dispatcher.request(sending);
+    response = await target.dispatcher.request(sending);
   } catch (error) {
     unlink();
     if (request.signal?.aborted) throw abortError(request.signal, true);
     throw fromUndici(error, target.origin, !neverConnected(error));
   }
-  const body = answer.body;
+  const body = response.body;
   // Errors reach the consumer through the iteration. A body that is not iterated must not crash the process.
   body.on('error', () => {});
   let closed = false;
@@ -99,7 +99,7 @@ async function openStream(
   const source = watchSilence<Uint8Array>(body, { clock: options.clock, limit: options.limit, onSilent });
   const ended = () => closed || request.signal?.aborted === true;
   const chunks = onEnd(settleErrors(source, ended, target.origin), close);
-  return { status: answer.statusCode, headers: answer.headers as HeaderMap, chunks, close };
+  return { status: response.statusCode, headers: response.headers as HeaderMap, chunks, close };
 }
 
 /** Converts errors to TransportError. Ignores errors after the consumer closed the stream. */

@@ -5,14 +5,14 @@ import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import {
-  type Answered,
+  type ApiResponse,
   acceptFor,
-  ask,
   type Call,
   type Caller,
   type CallOptions,
   callOptions,
   readObject,
+  trySend,
 } from './call.ts';
 import { type ConflictCause, conflictCause, isAlreadyExists, isInvalid, isMissing } from './errors.ts';
 import { creationPath, objectPath } from './paths.ts';
@@ -95,8 +95,8 @@ interface Write extends Pick<Call, 'method' | 'path' | 'contentType' | 'body'> {
   readonly options: ApplyOptions;
 }
 
-function sendWrite(caller: Caller, kind: Kind, { options, ...call }: Write): Promise<Answered | ApiError> {
-  return ask(caller, {
+function sendWrite(caller: Caller, kind: Kind, { options, ...call }: Write): Promise<ApiResponse | ApiError> {
+  return trySend(caller, {
     ...call,
     accept: acceptFor(kind),
     query: {
@@ -116,7 +116,7 @@ const withType = (kind: Kind, object: KubeObject): object => ({
 });
 
 /** Returns the error of a write to an existing object as a value, or throws it. */
-function errorAnswer(error: ApiError, name: string): Conflict | Missing | Invalid {
+function expectedError(error: ApiError, name: string): Conflict | Missing | Invalid {
   if (isMissing(error, name)) return { kind: 'missing', error };
   if (error.code === 409) return { kind: 'conflict', by: conflictCause(error), error };
   // The server rejects a patch with another UID as an attempt to change it.
@@ -138,16 +138,17 @@ export async function create<T extends KubeObject>(
     subresource === undefined
       ? creationPath(kind, object.metadata.namespace)
       : objectPath(kind, keyOf(object), subresource);
-  const answer = await sendWrite(caller, kind, {
+  const response = await sendWrite(caller, kind, {
     method: 'POST',
     path,
     body: withType(kind, object),
     options,
   });
-  if (!(answer instanceof ApiError)) return { kind: 'created', object: readObject(kind, answer.json, path) };
-  if (isAlreadyExists(answer)) return { kind: 'exists', error: answer };
-  if (isInvalid(answer)) return { kind: 'invalid', error: answer };
-  throw answer;
+  if (!(response instanceof ApiError))
+    return { kind: 'created', object: readObject(kind, response.json, path) };
+  if (isAlreadyExists(response)) return { kind: 'exists', error: response };
+  if (isInvalid(response)) return { kind: 'invalid', error: response };
+  throw response;
 }
 
 /** Replaces the object. It must carry the resourceVersion it was read with, except for an unconditional overwrite. */
@@ -159,14 +160,14 @@ export async function update<T extends KubeObject>(
 ): Promise<UpdateResult<T>> {
   const key = keyOf(object);
   const path = objectPath(kind, key, options.subresource);
-  const answer = await sendWrite(caller, kind, {
+  const response = await sendWrite(caller, kind, {
     method: 'PUT',
     path,
     body: withType(kind, object),
     options,
   });
-  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
-  return { kind: 'updated', object: readObject(kind, answer.json, path) };
+  if (response instanceof ApiError) return expectedError(response, key.name);
+  return { kind: 'updated', object: readObject(kind, response.json, path) };
 }
 
 /** Preconditions are part of the patch: the server compares them with the object it is about to write. */
@@ -193,15 +194,15 @@ export async function patch<T extends KubeObject>(
   key: ObjectKey,
   { patch, ...options }: PatchOptions & { patch: Patch },
 ): Promise<PatchResult<T>> {
-  const answer = await sendWrite(caller, kind, {
+  const response = await sendWrite(caller, kind, {
     method: 'PATCH',
     path: objectPath(kind, key, options.subresource),
     contentType: CONTENT_TYPES[patch.type],
     body: patchBody(patch, options),
     options,
   });
-  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
-  return { kind: 'patched', object: readObject(kind, answer.json, 'PATCH') };
+  if (response instanceof ApiError) return expectedError(response, key.name);
+  return { kind: 'patched', object: readObject(kind, response.json, 'PATCH') };
 }
 
 /** Server-side apply: sends the fields the caller owns. Creates the object if it does not exist. */
@@ -212,7 +213,7 @@ export async function apply<T extends KubeObject>(
   options: ApplyOptions = {},
 ): Promise<ApplyResult<T>> {
   const key = keyOf(object);
-  const answer = await sendWrite(caller, kind, {
+  const response = await sendWrite(caller, kind, {
     method: 'PATCH',
     path: objectPath(kind, key, options.subresource),
     contentType: CONTENT_TYPES.apply,
@@ -220,6 +221,10 @@ export async function apply<T extends KubeObject>(
     body: withType(kind, object),
     options,
   });
-  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
-  return { kind: 'applied', object: readObject(kind, answer.json, 'APPLY'), created: answer.status === 201 };
+  if (response instanceof ApiError) return expectedError(response, key.name);
+  return {
+    kind: 'applied',
+    object: readObject(kind, response.json, 'APPLY'),
+    created: response.status === 201,
+  };
 }

@@ -50,7 +50,7 @@ class Kinds implements Discovery {
   }
   all = async () => this.kinds;
   isUnavailable = async () => false;
-  doubt(): void {}
+  markStale(): void {}
   invalidate(): void {
     this.kinds.push(...this.younger);
   }
