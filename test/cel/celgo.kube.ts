@@ -1,13 +1,13 @@
-// Compares the engine with cel-go: the recorded answers are still current, and 5,000 random programs give the same
+// Compares the engine with cel-go: the recorded results are still current, and 5,000 random programs give the same
 // value, or an error on both sides, at the same cost. Needs Go.
 
 import { BOOL, compile, INT, kubernetesEnvironment, listOf, mapOf, STRING } from '@lapse/cel/cel';
 import { BINDINGS as BIND } from '@lapse/cel/lib/small';
 import { describe, expect, it } from 'vitest';
-import { type Answer, askCelGo } from './celgo.ts';
+import { type CelGoResult, evaluateWithCelGo } from './celgo.ts';
 import { BINDINGS, generate } from './fuzz.ts';
 import { VARIABLES } from './generator.ts';
-import { comparable, freshAnswers, recordedAnswers } from './recorded.ts';
+import { comparable, freshResults, recordedResults } from './recorded.ts';
 import { encode } from './specValues.ts';
 
 const SEED = Number(process.env.SEED ?? 36);
@@ -38,31 +38,31 @@ function ours(text: string): Outcome {
   return { value: outcome.kind === 'value' ? encode(outcome.value) : ERROR, cost: outcome.cost };
 }
 
-const theirs = (answer: Answer): Outcome => ({ value: answer.value ?? ERROR, cost: answer.cost });
+const theirs = (result: CelGoResult): Outcome => ({ value: result.value ?? ERROR, cost: result.cost });
 
 describe('cel-go', () => {
-  it('still answers what was recorded', () => {
-    const fresh = [...freshAnswers()].map(([expr, answer]) => [expr, comparable(answer)]);
-    const recorded = [...recordedAnswers()].map(([expr, answer]) => [expr, comparable(answer)]);
+  it('still returns what was recorded', () => {
+    const fresh = [...freshResults()].map(([expr, result]) => [expr, comparable(result)]);
+    const recorded = [...recordedResults()].map(([expr, result]) => [expr, comparable(result)]);
     expect(fresh).toEqual(recorded);
   });
 
   it(`agrees on ${COUNT} random programs`, () => {
     const texts = [...generate(SEED, COUNT)].map((g) => g.text);
-    const answers = askCelGo(
+    const results = evaluateWithCelGo(
       texts.map((expr) => ({ expr, vars: VARS, bindings: BINDINGS, extensions: true })),
     );
     const differences: unknown[] = [];
     let values = 0;
     for (const [i, text] of texts.entries()) {
       const a = ours(text);
-      const b = theirs(answers[i]!);
+      const b = theirs(results[i]!);
       if (b.value !== ERROR) values++;
       const sameValue =
         JSON.stringify(comparable({ value: a.value })) === JSON.stringify(comparable({ value: b.value }));
       // Characters beyond U+FFFF cost double here; see sizes.ts. Errors may end an evaluation at another point.
       const plain = !text.includes('😀') && !/\bs\b/.test(text) && b.value !== ERROR;
-      if (!sameValue || (plain && a.cost !== b.cost)) differences.push({ text, ours: a, celGo: answers[i] });
+      if (!sameValue || (plain && a.cost !== b.cost)) differences.push({ text, ours: a, celGo: results[i] });
     }
     expect(differences.slice(0, 5)).toEqual([]);
     expect(values).toBeGreaterThan(COUNT / 2);

@@ -1,5 +1,5 @@
 // cel-go as configured by Kubernetes, as an oracle: a small Go program (test/kube/celgo), built once into the user's
-// cache, that answers programs line by line.
+// cache, that evaluates programs line by line.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 
 const SOURCE = join(import.meta.dirname, '../kube/celgo');
 
-export interface Question {
+export interface CelGoProgram {
   readonly expr: string;
   readonly vars: Readonly<Record<string, string>>;
   readonly bindings: unknown;
@@ -17,7 +17,7 @@ export interface Question {
   readonly extensions?: boolean;
 }
 
-export interface Answer {
+export interface CelGoResult {
   readonly value?: unknown;
   readonly error?: string;
   readonly compile?: string;
@@ -39,13 +39,13 @@ function build(): string {
   return executable;
 }
 
-/** The answers of cel-go, in the order of the programs. */
-export function askCelGo(questions: readonly Question[]): Answer[] {
-  const input = questions.map((q) => `${JSON.stringify(q)}\n`).join('');
+/** The results of cel-go, in the order of the programs. */
+export function evaluateWithCelGo(programs: readonly CelGoProgram[]): CelGoResult[] {
+  const input = programs.map((q) => `${JSON.stringify(q)}\n`).join('');
   const { stdout, status, stderr } = spawnSync(build(), { input, maxBuffer: 2 ** 30 });
   if (status !== 0) throw new Error(`celgo failed: ${stderr.toString()}`);
   const lines = stdout.toString().trim().split('\n');
-  if (lines.length !== questions.length)
-    throw new Error(`${lines.length} answers to ${questions.length} questions`);
-  return lines.map((line) => JSON.parse(line) as Answer);
+  if (lines.length !== programs.length)
+    throw new Error(`${lines.length} results to ${programs.length} programs`);
+  return lines.map((line) => JSON.parse(line) as CelGoResult);
 }

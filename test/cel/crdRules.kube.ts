@@ -9,11 +9,11 @@ import { expect, test } from 'vitest';
 import { startBed } from '../kube/bed/bed.ts';
 import { RULE_CASES, type RuleCase } from './crdRules.ts';
 
-type Answer = {
+type Response = {
   status: number;
   body: { message?: string; status?: { conditions?: { type: string; status: string }[] } };
 };
-type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
+type Send = (method: string, path: string, body?: object) => Promise<Response>;
 
 const group = (i: number) => `r${i}.example.com`;
 
@@ -38,37 +38,38 @@ const definition = (spec: object, i: number) => ({
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The answers of a server to a case: one line per request. */
-async function interview(ask: Ask, { spec, tries }: RuleCase, i: number): Promise<string[]> {
-  const created = await ask('POST', DEFINITIONS, definition(spec, i));
+/** The responses of a server to a case: one line per request. */
+async function interview(send: Send, { spec, tries }: RuleCase, i: number): Promise<string[]> {
+  const created = await send('POST', DEFINITIONS, definition(spec, i));
   const lines = [said('define', created)];
   if (created.status !== 201) return lines;
   const path = `/apis/${group(i)}/v1/things`;
-  while (await notReady(ask, i)) await sleep(50);
+  while (await notReady(send, i)) await sleep(50);
   for (const [n, given] of tries.entries()) {
     const steps: readonly object[] = Array.isArray(given) ? given : [given];
     for (const [s, value] of steps.entries()) {
       const thing = { apiVersion: `${group(i)}/v1`, kind: 'Thing', metadata: { name: `t${n}` }, spec: value };
-      const answer = s === 0 ? await ask('POST', path, thing) : await replace(ask, `${path}/t${n}`, thing);
-      lines.push(said(`${s === 0 ? 'create' : 'replace'} ${JSON.stringify(value)}`, answer));
+      const response =
+        s === 0 ? await send('POST', path, thing) : await replace(send, `${path}/t${n}`, thing);
+      lines.push(said(`${s === 0 ? 'create' : 'replace'} ${JSON.stringify(value)}`, response));
     }
   }
   return lines;
 }
 
-async function notReady(ask: Ask, i: number): Promise<boolean> {
-  const { body } = await ask('GET', `${DEFINITIONS}/things.${group(i)}`);
+async function notReady(send: Send, i: number): Promise<boolean> {
+  const { body } = await send('GET', `${DEFINITIONS}/things.${group(i)}`);
   const established = body.status?.conditions?.some((c) => c.type === 'Established' && c.status === 'True');
-  return !established || (await ask('GET', `/apis/${group(i)}/v1/things`)).status !== 200;
+  return !established || (await send('GET', `/apis/${group(i)}/v1/things`)).status !== 200;
 }
 
-async function replace(ask: Ask, path: string, thing: { metadata: object }): Promise<Answer> {
-  const { body } = await ask('GET', path);
+async function replace(send: Send, path: string, thing: { metadata: object }): Promise<Response> {
+  const { body } = await send('GET', path);
   const { resourceVersion } = (body as unknown as { metadata: { resourceVersion: string } }).metadata;
-  return ask('PUT', path, { ...thing, metadata: { ...thing.metadata, resourceVersion } });
+  return send('PUT', path, { ...thing, metadata: { ...thing.metadata, resourceVersion } });
 }
 
-const said = (what: string, { status, body }: Answer) =>
+const said = (what: string, { status, body }: Response) =>
   `${what}: ${status}${status >= 400 ? ` ${body.message}` : ''}`;
 
 test(`${RULE_CASES.length} rules behave and read the same on both servers`, {
@@ -78,26 +79,26 @@ test(`${RULE_CASES.length} rules behave and read the same on both servers`, {
   const bed = await startBed();
   const agent = new Agent({ connect: { ca: readFileSync(bed.caFile, 'utf8') } });
   const embedded = await createServer();
-  const askReal: Ask = async (method, path, body) => {
-    const answer = await request(bed.url + path, {
+  const askReal: Send = async (method, path, body) => {
+    const response = await request(bed.url + path, {
       method: method as 'GET',
       dispatcher: agent,
       headers: { authorization: `Bearer ${bed.adminToken}`, 'content-type': 'application/json' },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
-    const raw = await answer.body.text();
-    return { status: answer.statusCode, body: raw.startsWith('{') ? JSON.parse(raw) : { message: raw } };
+    const raw = await response.body.text();
+    return { status: response.statusCode, body: raw.startsWith('{') ? JSON.parse(raw) : { message: raw } };
   };
-  const askEmbedded: Ask = async (method, path, body) => {
+  const askEmbedded: Send = async (method, path, body) => {
     const headers = { 'content-type': 'application/json' };
-    const answer = await embedded.handle({
+    const response = await embedded.handle({
       method,
       path,
       headers,
       ...(body ? { body: Buffer.from(JSON.stringify(body)) } : {}),
     });
-    const raw = Buffer.from(answer.body as Uint8Array).toString();
-    return { status: answer.status, body: raw.startsWith('{') ? JSON.parse(raw) : { message: raw } };
+    const raw = Buffer.from(response.body as Uint8Array).toString();
+    return { status: response.status, body: raw.startsWith('{') ? JSON.parse(raw) : { message: raw } };
   };
   try {
     let refused = 0;

@@ -1,5 +1,5 @@
-// Programs with the answers of cel-go, configured as in Kubernetes 1.36: value or error, cost, estimate, type, and the
-// text of compile errors. Run this file to record the answers again (needs Go).
+// Programs with the results of cel-go, configured as in Kubernetes 1.36: value or error, cost, estimate, type, and the
+// text of compile errors. Run this file to record the results again (needs Go).
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,11 +23,11 @@ import {
   STRING,
   TIMESTAMP,
 } from '@lapse/cel/cel';
-import { type Answer, askCelGo } from './celgo.ts';
+import { type CelGoResult, evaluateWithCelGo } from './celgo.ts';
 import { encode } from './specValues.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
-const ANSWERS = join(FIXTURES, 'celgo-answers.json');
+const RESULTS = join(FIXTURES, 'celgo-results.json');
 
 const TYPES: Readonly<Record<string, readonly [name: string, type: CelType]>> = {
   i: ['int', INT],
@@ -67,18 +67,18 @@ export const expressions = (): string[] =>
     .filter((line) => line !== '')
     .map((line) => line.replaceAll('\\n', '\n'));
 
-export const recordedAnswers = (): ReadonlyMap<string, Answer> =>
-  new Map(JSON.parse(readFileSync(ANSWERS, 'utf8')) as [string, Answer][]);
+export const recordedResults = (): ReadonlyMap<string, CelGoResult> =>
+  new Map(JSON.parse(readFileSync(RESULTS, 'utf8')) as [string, CelGoResult][]);
 
-export function freshAnswers(): Map<string, Answer> {
+export function freshResults(): Map<string, CelGoResult> {
   const texts = expressions();
   const vars = Object.fromEntries(Object.entries(TYPES).map(([name, [shown]]) => [name, shown]));
-  const answers = askCelGo(texts.map((expr) => ({ expr, vars, bindings: WIRE_BINDINGS })));
-  return new Map(texts.map((expr, i) => [expr, answers[i]!]));
+  const results = evaluateWithCelGo(texts.map((expr) => ({ expr, vars, bindings: WIRE_BINDINGS })));
+  return new Map(texts.map((expr, i) => [expr, results[i]!]));
 }
 
-/** The answer of the engine to the same program, in the same form. */
-export function ourAnswer(expr: string): Answer {
+/** The result of the engine to the same program, in the same form. */
+export function engineResult(expr: string): CelGoResult {
   const compiled = compile(expr, env);
   if (compiled.kind === 'invalid') return { compile: compiled.message };
   const { program } = compiled;
@@ -90,9 +90,9 @@ export function ourAnswer(expr: string): Answer {
 }
 
 /** Doubles are written differently; estimates beyond 2^53 are not exact here. */
-export function comparable(answer: Answer): unknown {
+export function comparable(result: CelGoResult): unknown {
   const rough = (n: string | undefined) => (n === undefined ? undefined : Number(n).toPrecision(12));
-  return { ...answer, value: plainDoubles(answer.value), min: rough(answer.min), max: rough(answer.max) };
+  return { ...result, value: plainDoubles(result.value), min: rough(result.min), max: rough(result.max) };
 }
 
 function plainDoubles(v: unknown): unknown {
@@ -106,6 +106,6 @@ function plainDoubles(v: unknown): unknown {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const lines = [...freshAnswers()].map((entry) => JSON.stringify(entry));
-  writeFileSync(ANSWERS, `[\n${lines.join(',\n')}\n]\n`);
+  const lines = [...freshResults()].map((entry) => JSON.stringify(entry));
+  writeFileSync(RESULTS, `[\n${lines.join(',\n')}\n]\n`);
 }

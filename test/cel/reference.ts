@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ALL_LIBRARIES } from '@lapse/cel/libraries';
-import { allVectors, runVector, type Vector, type Verdict } from './vectors.ts';
+import { allVectors, runVector, type Vector, type VectorResult } from './vectors.ts';
 
 export const REFERENCE = fileURLToPath(new URL('../../docs/reference/cel.md', import.meta.url));
 
@@ -34,28 +34,27 @@ const isExtension = (suite: string): boolean =>
 const nameOf = (v: Vector): string => `${v.suite}/${v.section}/${v.name}`;
 
 export function runAll(): Run {
-  const results = allVectors().map((vector) => ({ vector, verdict: runVector(vector) }));
+  const results = allVectors().map((vector) => ({ vector, result: runVector(vector) }));
   const suites = [...new Set(results.map((r) => r.vector.suite))];
   const rows = suites.map((suite) =>
     rowOf(
       suite,
-      results.filter((r) => r.vector.suite === suite).map((r) => r.verdict),
+      results.filter((r) => r.vector.suite === suite).map((r) => r.result),
     ),
   );
   const skips = new Map<string, string[]>();
   const failures: string[] = [];
-  for (const { vector, verdict } of results) {
-    if (verdict.kind === 'skipped')
-      skips.set(verdict.why, [...(skips.get(verdict.why) ?? []), nameOf(vector)]);
-    if (verdict.kind === 'failed') failures.push(`${nameOf(vector)}: ${vector.test.expr}: ${verdict.why}`);
+  for (const { vector, result } of results) {
+    if (result.kind === 'skipped') skips.set(result.why, [...(skips.get(result.why) ?? []), nameOf(vector)]);
+    if (result.kind === 'failed') failures.push(`${nameOf(vector)}: ${vector.test.expr}: ${result.why}`);
   }
   const core = rows.filter((r) => !isExtension(r.suite));
   const extensions = rows.filter((r) => isExtension(r.suite));
   return { groups: [groupOf('Core', core), groupOf('Extensions', extensions)], failures, skips };
 }
 
-function rowOf(suite: string, verdicts: readonly Verdict[]): Row {
-  const count = (kind: Verdict['kind']) => verdicts.filter((v) => v.kind === kind).length;
+function rowOf(suite: string, results: readonly VectorResult[]): Row {
+  const count = (kind: VectorResult['kind']) => results.filter((v) => v.kind === kind).length;
   return { suite, passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 

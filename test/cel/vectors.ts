@@ -22,7 +22,7 @@ export interface Vector {
   readonly test: SimpleTest;
 }
 
-export type Verdict =
+export type VectorResult =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'skipped'; readonly why: string };
@@ -56,17 +56,17 @@ export function outOfScope({ test, suite }: Vector): string | undefined {
   return undefined;
 }
 
-export function runVector(vector: Vector): Verdict {
+export function runVector(vector: Vector): VectorResult {
   const why = outOfScope(vector);
   if (why !== undefined) return { kind: 'skipped', why };
   try {
-    return judge(vector.test);
+    return evaluateTest(vector.test);
   } catch (e) {
     return { kind: 'failed', why: `threw ${e instanceof Error ? e.stack : e}` };
   }
 }
 
-function judge(test: SimpleTest): Verdict {
+function evaluateTest(test: SimpleTest): VectorResult {
   const env = new Environment({
     libraries: [
       ...ALL_LIBRARIES,
@@ -84,19 +84,19 @@ function judge(test: SimpleTest): Verdict {
   }
   const deduced = expected.case === 'typedResult' ? expected.value.deducedType : undefined;
   if (deduced !== undefined) {
-    const verdict = sameType(typeFromSpec(deduced), compiled.program.type);
-    if (verdict.kind === 'failed' || test.checkOnly) return verdict;
+    const result = sameType(typeFromSpec(deduced), compiled.program.type);
+    if (result.kind === 'failed' || test.checkOnly) return result;
   }
   if (test.checkOnly) return { kind: 'passed' };
   return sameResult(test, compiled.program.evaluate(bindingsOf(test)));
 }
 
-function sameType(expected: CelType, actual: CelType): Verdict {
+function sameType(expected: CelType, actual: CelType): VectorResult {
   const [e, a] = [formatType(expected), formatType(actual)];
   return e === a ? { kind: 'passed' } : { kind: 'failed', why: `type is ${a}, expected ${e}` };
 }
 
-function sameResult(test: SimpleTest, got: Evaluation): Verdict {
+function sameResult(test: SimpleTest, got: Evaluation): VectorResult {
   const expected = test.resultMatcher;
   const shown = got.kind === 'value' ? JSON.stringify(encode(got.value)) : `${got.kind}: ${got.message}`;
   if (expected.case === 'evalError' || expected.case === 'anyEvalErrors') {

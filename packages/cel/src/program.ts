@@ -64,7 +64,7 @@ export class Program {
   }
 
   /** Errors of constant parts that always fail. */
-  get hopeless(): readonly Failure[] {
+  get constantFailures(): readonly Failure[] {
     return this.#compiled.constantFailures;
   }
 
@@ -144,7 +144,7 @@ export function compileSource(text: string, env: Environment): Compilation {
   const problems = env.options.check ? checkAll(root, source, env) : resolveAll(root, source, env);
   if (problems.length > 0) return invalid(source, problems);
   const program = new Program(source, root, env);
-  const [failure] = env.options.validateLiterals ? program.hopeless : [];
+  const [failure] = env.options.validateLiterals ? program.constantFailures : [];
   if (failure === undefined) return { kind: 'program', program };
   const issue = source.issue(failure.errorOffset, failure.errorMessage);
   return { kind: 'invalid', stage: 'program', issues: [issue], message: failure.errorMessage };

@@ -7,7 +7,7 @@ import type { Environment } from '../environment.ts';
 import type { CelType } from '../types.ts';
 import { coverAll, estimateOverload, type Operand } from './callCosts.ts';
 import { add, multiply, NOTHING, type Range, range, UNKNOWN, union } from './ranges.ts';
-import { SizeBook, typeOf, unionEntries } from './sizeBook.ts';
+import { typeOf, unionEntries, ValueSizes } from './valueSizes.ts';
 
 const ONE = range(1);
 const LIST = range(10);
@@ -19,11 +19,11 @@ export const estimateCost = (root: Expr, env: Environment): Range => new Estimat
 
 class Estimator {
   readonly #env: Environment;
-  readonly #book: SizeBook;
+  readonly #sizes: ValueSizes;
 
   constructor(env: Environment) {
     this.#env = env;
-    this.#book = new SizeBook(env);
+    this.#sizes = new ValueSizes(env);
   }
 
   cost(e: Expr): Range {
@@ -60,7 +60,7 @@ class Estimator {
   // Names and paths
 
   #name(e: Expr, name: string): Range {
-    this.#book.setPath(e, this.#book.variable(e)?.path ?? [name]);
+    this.#sizes.setPath(e, this.#sizes.variable(e)?.path ?? [name]);
     return ONE;
   }
 
@@ -69,7 +69,7 @@ class Estimator {
       return this.#name(e, e.binding.kind === 'variable' ? e.binding.name : e.field);
     const operand = this.cost(e.operand);
     if (e.testOnly) return add(operand, this.#env.options.presenceTestCost ? ONE : NOTHING);
-    this.#book.setPath(e, [...this.#book.path(e.operand), e.field]);
+    this.#sizes.setPath(e, [...this.#sizes.path(e.operand), e.field]);
     const { kind } = typeOf(e.operand);
     return kind === 'map' || kind === 'struct' || kind === 'param' ? add(operand, ONE) : operand;
   }
@@ -79,8 +79,8 @@ class Estimator {
   #list(e: Extract<Expr, { kind: 'list' }>): Range {
     const values = e.elements.map((el) => el.value);
     const cost = add(...values.map((v) => this.cost(v)));
-    const sizes = values.map((v) => this.#book.size(v));
-    this.#book.setEntries(e, {
+    const sizes = values.map((v) => this.#sizes.size(v));
+    this.#sizes.setEntries(e, {
       list: true,
       key: ONE,
       value: sizes.length === 0 ? NOTHING : sizes.reduce(union),
@@ -91,10 +91,10 @@ class Estimator {
   #map(e: Extract<Expr, { kind: 'map' }>): Range {
     const cost = add(...e.entries.flatMap((en) => [this.cost(en.key), this.cost(en.value)]));
     const cover = (parts: readonly Expr[]) =>
-      parts.length === 0 ? NOTHING : parts.map((p) => this.#book.size(p)).reduce(union);
+      parts.length === 0 ? NOTHING : parts.map((p) => this.#sizes.size(p)).reduce(union);
     const key = cover(e.entries.map((en) => en.key));
     const value = cover(e.entries.map((en) => en.value));
-    this.#book.setEntries(e, { list: false, key, value });
+    this.#sizes.setEntries(e, { list: false, key, value });
     return add(cost, MAP);
   }
 
@@ -104,7 +104,7 @@ class Estimator {
     const name = e.resolved ?? e.function;
     if (name === 'dyn') {
       const cost = this.cost(e.args[0]!);
-      this.#book.copySizes(e, e.args[0]!);
+      this.#sizes.copySizes(e, e.args[0]!);
       return add(cost, ONE);
     }
     const costs = e.args.map((a) => this.cost(a));
@@ -128,28 +128,31 @@ class Estimator {
     let result = size;
     for (const [overload, step] of INDEXES) {
       if (!overloads.includes(overload)) continue;
-      this.#book.setPath(e, [...this.#book.path(e.args[0]!), step]);
-      result = this.#book.entriesOf(e.args[0]!)?.value;
+      this.#sizes.setPath(e, [...this.#sizes.path(e.args[0]!), step]);
+      result = this.#sizes.entriesOf(e.args[0]!)?.value;
     }
     if (overloads.includes('add_list') || overloads.includes('add_string')) {
-      this.#book.setEntries(
+      this.#sizes.setEntries(
         e,
-        unionEntries(this.#book.entriesOf(e.args[0]!), this.#book.entriesOf(e.args[1]!)),
+        unionEntries(this.#sizes.entriesOf(e.args[0]!), this.#sizes.entriesOf(e.args[1]!)),
       );
     }
-    this.#book.setSize(e, result ?? this.#book.sizeOf(e));
+    this.#sizes.setSize(e, result ?? this.#sizes.sizeOf(e));
   }
 
   #conditional(e: Call, [test, yes, no]: readonly Range[]): Range {
     const [, whenTrue, whenFalse] = e.args as [Expr, Expr, Expr];
-    this.#book.setSize(e, union(this.#book.size(whenTrue), this.#book.size(whenFalse)));
-    this.#book.setEntries(e, unionEntries(this.#book.entriesOf(whenTrue), this.#book.entriesOf(whenFalse)));
+    this.#sizes.setSize(e, union(this.#sizes.size(whenTrue), this.#sizes.size(whenFalse)));
+    this.#sizes.setEntries(
+      e,
+      unionEntries(this.#sizes.entriesOf(whenTrue), this.#sizes.entriesOf(whenFalse)),
+    );
     return add(test!, union(yes!, no!));
   }
 
   #operand(e: Expr): Operand {
     const literal = e.kind === 'literal' && typeof e.value === 'number' ? e.value : undefined;
-    return { type: typeOf(e), path: this.#book.path(e), size: this.#book.size(e), literal };
+    return { type: typeOf(e), path: this.#sizes.path(e), size: this.#sizes.size(e), literal };
   }
 
   #elements(list: Operand): { type: CelType; size: Range } | undefined {
@@ -157,7 +160,7 @@ class Estimator {
     if (type === undefined) return undefined;
     return {
       type,
-      size: this.#book.bounds(list.path.length === 0 ? [] : [...list.path, '@items'], type) ?? UNKNOWN,
+      size: this.#sizes.bounds(list.path.length === 0 ? [] : [...list.path, '@items'], type) ?? UNKNOWN,
     };
   }
 
@@ -168,18 +171,18 @@ class Estimator {
     this.#enterLoop(e);
     if (e.fold === 'sortBy') return this.#sortBy(e, outer);
     const { init, test, step, result } = this.#loopParts(e);
-    const count = this.#book.size(e.range);
-    this.#book.setSize(e, e.fold === 'all' || e.fold === 'exists' || e.fold === 'existsOne' ? ONE : count);
+    const count = this.#sizes.size(e.range);
+    this.#sizes.setSize(e, e.fold === 'all' || e.fold === 'exists' || e.fold === 'existsOne' ? ONE : count);
     return add(outer, init, result, multiply(count, add(step, test)));
   }
 
   /** Sets the paths and sizes of the loop variables. */
   #enterLoop(e: Fold): void {
-    const entries = this.#book.entriesOf(e.range);
+    const entries = this.#sizes.entriesOf(e.range);
     const isList = entries?.list ?? typeOf(e.range).kind === 'list';
-    const path = this.#book.path(e.range);
+    const path = this.#sizes.path(e.range);
     const declare = (local: Local, step: string, size: Range | undefined) =>
-      this.#book.declare(local, {
+      this.#sizes.declare(local, {
         path: path.length === 0 ? [] : [...path, step],
         size,
         entries: undefined,
@@ -206,17 +209,17 @@ class Estimator {
       case 'existsOne':
         return { init: NOTHING, test: NOTHING, step: chosen(range(2)), result: range(2) };
       case 'filter':
-        this.#book.setEntries(e, {
+        this.#sizes.setEntries(e, {
           list: true,
           key: ONE,
-          value: range(0, this.#book.variableSize(e.first).max),
+          value: range(0, this.#sizes.variableSize(e.first).max),
         });
         return { init: LIST, test: NOTHING, step: chosen(range(13)), result: ONE };
       case 'map':
-        this.#book.setEntries(e, {
+        this.#sizes.setEntries(e, {
           list: true,
           key: ONE,
-          value: range(0, this.#book.size(e.transform!).max),
+          value: range(0, this.#sizes.size(e.transform!).max),
         });
         return { init: LIST, test: NOTHING, step: chosen(add(range(12), transform)), result: ONE };
       case 'transformMap':
@@ -228,7 +231,7 @@ class Estimator {
 
   /** Cost of binding the range to a name, mapping it to keys, and sorting by them. */
   #sortBy(e: Fold, outer: Range): Range {
-    const count = this.#book.size(e.range);
+    const count = this.#sizes.size(e.range);
     const keys = add(ONE, LIST, ONE, multiply(count, add(range(12), this.cost(e.transform!))));
     const type = typeOf(e.transform!);
     const kinds = SORTABLE.includes(type.kind) ? [type.name] : SORTABLE;
@@ -242,16 +245,16 @@ class Estimator {
     const sort = coverAll(
       kinds.map((k) => estimateOverload({ ...call, overload: `list_${k}_sortByAssociatedKeys` })),
     );
-    this.#book.setSize(e, sort.size ?? UNKNOWN);
+    this.#sizes.setSize(e, sort.size ?? UNKNOWN);
     return add(LIST, outer, ONE, keys, sort.cost);
   }
 
   #slot(local: Local, init: Expr): Range {
     const cost = this.cost(init);
-    this.#book.declare(local, {
-      path: this.#book.path(init),
-      size: this.#book.sizeOf(init),
-      entries: this.#book.entriesOf(init),
+    this.#sizes.declare(local, {
+      path: this.#sizes.path(init),
+      size: this.#sizes.sizeOf(init),
+      entries: this.#sizes.entriesOf(init),
     });
     return cost;
   }
@@ -259,13 +262,13 @@ class Estimator {
   /** cel-go expands a bind to a loop over an empty list, and charges for the list. */
   #bind(e: Expr, local: Local, init: Expr, body: Expr): Range {
     const cost = add(LIST, this.#slot(local, init), this.cost(body));
-    this.#book.copySizes(e, body);
+    this.#sizes.copySizes(e, body);
     return cost;
   }
 
   #optMap(e: OptMap): Range {
     const target = this.cost(e.target);
-    this.#book.declare(e.local, { path: [], size: undefined, entries: undefined });
+    this.#sizes.declare(e.local, { path: [], size: undefined, entries: undefined });
     const bound = add(LIST, target, ONE, this.cost(e.body));
     return add(target, ONE, union(e.flat ? bound : add(bound, ONE), ONE));
   }

@@ -7,7 +7,7 @@ import { BOOL, type CelType, STRING, structOf } from '../../types.ts';
 import { fail, Opaque, type Value } from '../../values.ts';
 import { isDnsLabel, isDnsSubdomain } from './formats.ts';
 
-export interface ResourceQuestion {
+export interface ResourceAttributes {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
@@ -15,11 +15,11 @@ export interface ResourceQuestion {
   readonly name: string;
 }
 
-export interface AccessQuestion {
+export interface AccessRequest {
   /** Undefined: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
   readonly verb: string;
-  readonly about: ResourceQuestion | { readonly path: string };
+  readonly about: ResourceAttributes | { readonly path: string };
 }
 
 export interface AccessDecision {
@@ -27,7 +27,7 @@ export interface AccessDecision {
   readonly reason: string;
 }
 
-export type AccessCheck = (question: AccessQuestion) => AccessDecision;
+export type AccessCheck = (request: AccessRequest) => AccessDecision;
 
 const typeNamed = (name: string): CelType => structOf(`kubernetes.authorization.${name}`);
 export const AUTHORIZER = typeNamed('Authorizer');
@@ -43,7 +43,7 @@ abstract class Receiver extends Opaque {
   }
 }
 
-type Account = AccessQuestion['serviceAccount'];
+type Account = AccessRequest['serviceAccount'];
 
 class AuthorizerValue extends Receiver {
   readonly opaqueCheck: AccessCheck;
@@ -74,8 +74,8 @@ class GroupCheck extends Receiver {
 /** A check of a path or a resource, without its verb. */
 class Check extends Receiver {
   readonly opaqueFrom: AuthorizerValue;
-  readonly opaqueAbout: AccessQuestion['about'];
-  constructor(from: AuthorizerValue, about: AccessQuestion['about']) {
+  readonly opaqueAbout: AccessRequest['about'];
+  constructor(from: AuthorizerValue, about: AccessRequest['about']) {
     super();
     this.opaqueFrom = from;
     this.opaqueAbout = about;
@@ -100,7 +100,7 @@ class Decision extends Receiver {
 export const authorizerValue = (check: AccessCheck): Value => new AuthorizerValue(check);
 
 /** The value of `authorizer.requestResource`. */
-export const resourceCheckValue = (check: AccessCheck, about: ResourceQuestion): Value =>
+export const resourceCheckValue = (check: AccessCheck, about: ResourceAttributes): Value =>
   new Check(new AuthorizerValue(check), about);
 
 const isBlank = (text: string): boolean => text.trim() === '';

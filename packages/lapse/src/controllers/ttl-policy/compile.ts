@@ -175,8 +175,8 @@ function compileExpression(
   const compiled = compile(text, ENVIRONMENT);
   if (compiled.kind === 'invalid') return problems.add(invalid(field, text, compiled.message));
   const { program } = compiled;
-  const [hopeless] = program.hopeless;
-  if (hopeless !== undefined) return problems.add(invalid(field, text, hopeless.errorMessage));
+  const [failure] = program.constantFailures;
+  if (failure !== undefined) return problems.add(invalid(field, text, failure.errorMessage));
   if (program.variables.includes(TIME))
     return problems.add(forbidden(field, 'it may read `object` only, so that time alone changes nothing'));
   if (!isOneOf(program.type, kinds)) {

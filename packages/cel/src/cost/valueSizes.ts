@@ -27,7 +27,7 @@ const SCALARS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint
 const isScalar = (t: CelType): boolean => SCALARS.has(t.kind) || (isOptional(t) && isScalar(t.params[0]!));
 export const typeOf = (e: Expr): CelType => e.type ?? DYN;
 
-export class SizeBook {
+export class ValueSizes {
   readonly #env: Environment;
   readonly #paths = new Map<Expr, readonly string[]>();
   readonly #sizes = new Map<Expr, Range>();
