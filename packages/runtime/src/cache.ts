@@ -1,7 +1,7 @@
 // The in-memory state of one source: a store that a reflector updates, with listeners. Readers see the newest version
 // received from the API server. `isBehind` reports whether the cache is older than a known version.
 
-import { withRoom } from '@lapse/base/growing';
+import { growToIndex } from '@lapse/base/growToIndex';
 import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { compareVersions } from '@lapse/kube/api/versions';
@@ -105,7 +105,7 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
     // An object that cannot be projected still exists. The cache keeps its last valid state.
     const id = change?.id ?? this.#store.find(keyOf(object));
     if (id === undefined) return;
-    this.#listed = withRoom(this.#listed!, id, bytes);
+    this.#listed = growToIndex(this.#listed!, id, bytes);
     this.#listed[id] = 1;
     if (change === undefined || isSameVersion(change)) return;
     this.#emit({ ...change, initial: !this.#synced });

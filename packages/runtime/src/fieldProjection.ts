@@ -1,6 +1,6 @@
 // A projection to some fields of an object: identity, deletion fields, labels, some annotations, and paths.
 
-import { sharedTexts } from '@lapse/base/sharedTexts';
+import { stringInterner } from '@lapse/base/stringInterner';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject, type ObjectMeta } from '@lapse/kube/api/object';
 
@@ -42,7 +42,7 @@ function keptMetadata({ metadata }: KubeObject, names: readonly string[]): JsonO
   return kept;
 }
 
-const share = sharedTexts();
+const share = stringInterner();
 
 /** All labels are kept, because other readers may select by them. */
 function sharedLabels(labels: Readonly<Record<string, string>>): JsonObject {

@@ -2,7 +2,7 @@
 // 32-bit id as an index into typed arrays. Ids are reference-counted and reused, so that a cluster that creates a million
 // differently named Jobs a day does not fill the memory with their names.
 
-import { withRoom } from '@lapse/base/growing';
+import { growToIndex } from '@lapse/base/growToIndex';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 
 /** Identifies a key's text while its reference count is above zero. */
@@ -31,7 +31,7 @@ export class Interner {
     const id = this.#free.pop() ?? (this.#texts.length as KeyId);
     this.#ids.set(text, id);
     this.#texts[id] = text;
-    this.#holds = withRoom(this.#holds, id, int32);
+    this.#holds = growToIndex(this.#holds, id, int32);
     this.#holds[id] = 1;
     return id;
   }

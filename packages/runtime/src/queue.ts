@@ -6,7 +6,7 @@
 // because the reconcile decides again when the next one is due.
 
 import type { Clock } from '@lapse/base/clock';
-import { withRoom } from '@lapse/base/growing';
+import { growToIndex } from '@lapse/base/growToIndex';
 import { type Instant, isDue, type Millis, millis, plus } from '@lapse/base/instant';
 import { Pacer } from '@lapse/base/pacer';
 import type { Random } from '@lapse/base/random';
@@ -246,9 +246,9 @@ export class Queue {
 
   #hold(id: KeyId): void {
     if ((this.#stateOf(id) & HELD) !== 0) return;
-    this.#state = withRoom(this.#state, id, bytes);
-    this.#why = withRoom(this.#why, id, bytes);
-    this.#addedAt = withRoom(this.#addedAt, id, doubles);
+    this.#state = growToIndex(this.#state, id, bytes);
+    this.#why = growToIndex(this.#why, id, bytes);
+    this.#addedAt = growToIndex(this.#addedAt, id, doubles);
     this.#state[id]! |= HELD;
     this.#options.interner.hold(id);
   }

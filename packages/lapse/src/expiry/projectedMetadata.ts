@@ -1,12 +1,12 @@
 // The metadata that every projection of this controller keeps, in as few bytes as possible: equal strings are stored
 // once.
 
-import { sharedTexts } from '@lapse/base/sharedTexts';
+import { stringInterner } from '@lapse/base/stringInterner';
 import type { ObjectMeta } from '@lapse/kube/api/object';
 import { annotations, DELETION, IDENTITY, type Shape } from '@lapse/kube/api/shape';
 
 /** Returns the first copy of an equal string. Namespaces and annotation values repeat across objects. */
-export const share = sharedTexts();
+export const share = stringInterner();
 
 /** The fields that `identityOf` reads. */
 export const metadataShape = (names: readonly string[]): Shape => ({

@@ -2,7 +2,7 @@
 // deadline: nothing else is read before, and the reconcile at the deadline reads the object from the API server.
 
 import { type Instant, instant, parseTime, plus } from '@lapse/base/instant';
-import { sharedTexts } from '@lapse/base/sharedTexts';
+import { stringInterner } from '@lapse/base/stringInterner';
 import { apiVersionOf, type ObjectMeta } from '@lapse/kube/api/object';
 import { type Projection, whole } from '@lapse/runtime/source';
 import { Cleaner } from '#api/cleaner';
@@ -10,7 +10,7 @@ import { readTtl } from './spec.ts';
 import { readyOf } from './status.ts';
 import { withoutLastApplied } from './targets.ts';
 
-const share = sharedTexts();
+const share = stringInterner();
 const API_VERSION = apiVersionOf(Cleaner);
 
 /**

@@ -1,7 +1,7 @@
 // Index of owners and dependents, with the data needed for deletions. For most objects only the uid is kept. For
 // dependents, and for objects in namespaces to be deleted, it keeps what the garbage collector reads.
 
-import { sharedTexts } from '@lapse/base/sharedTexts';
+import { stringInterner } from '@lapse/base/stringInterner';
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject, type ObjectMeta, type OwnerReference } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -70,7 +70,7 @@ export class Ownership {
     if (ends) append(this.#byNamespace, namespace, member);
   }
 
-  readonly #share = sharedTexts();
+  readonly #share = stringInterner();
 
   /** Objects of this kind were not read or cannot be read. They are assumed to exist. */
   doubt(kind: Kind): void {
