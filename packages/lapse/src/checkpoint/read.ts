@@ -67,22 +67,12 @@ export function listChunks(checkpoint: ManifestCheckpoint, options: ReadOptions 
     const why = message === '' ? '' : `: ${message}`;
     throw new CheckpointError('notReady', `checkpoint ${name} is not Ready (${reason})${why}`);
   }
-  const { chunks = [], totalObjects, totalSizeBytes } = checkpoint.status ?? {};
-  const sorted = [...chunks].sort((a, b) => a.index - b.index);
-  const bad = (why: string) =>
-    new CheckpointError('badList', `the list of chunks of checkpoint ${name} ${why}`);
-  if (sorted.length === 0) throw bad('is empty');
-  for (const [i, { index, name: chunk }] of sorted.entries())
-    if (index !== i)
-      throw bad(index < i ? `has index ${index} twice (${chunk})` : `has no chunk with index ${i}`);
-  const names = new Set(sorted.map((chunk) => chunk.name));
-  if (names.size !== sorted.length) throw bad('names one chunk twice');
+  const { status = {} } = checkpoint;
+  const sorted = (status.chunks ?? []).toSorted((a, b) => a.index - b.index);
+  const problem = orderProblem(sorted) ?? totalsProblem(sorted, status);
+  if (problem !== undefined)
+    throw new CheckpointError('badList', `the list of chunks of checkpoint ${name} ${problem}`);
   const objects = sum(sorted, ({ objectsCount }) => objectsCount);
-  if (totalObjects !== undefined && totalObjects !== objects)
-    throw bad(`counts ${objects} objects, the checkpoint ${totalObjects}`);
-  const bytes = sum(sorted, ({ sizeBytes }) => sizeBytes);
-  if (totalSizeBytes !== undefined && totalSizeBytes !== bytes)
-    throw bad(`counts ${bytes} bytes, the checkpoint ${totalSizeBytes}`);
   const { maxObjects = MAX_OBJECTS } = options;
   if (objects > maxObjects)
     throw new CheckpointError(
@@ -90,6 +80,31 @@ export function listChunks(checkpoint: ManifestCheckpoint, options: ReadOptions 
       `checkpoint ${name} has ${objects} objects, which is more than the limit of ${maxObjects}`,
     );
   return sorted;
+}
+
+/** Each index from 0 on once, each chunk once. */
+function orderProblem(sorted: readonly ChunkInfo[]): string | undefined {
+  if (sorted.length === 0) return 'is empty';
+  const wrong = sorted.findIndex(({ index }, i) => index !== i);
+  if (wrong !== -1) {
+    const { index, name } = sorted[wrong]!;
+    return index < wrong ? `has index ${index} twice (${name})` : `has no chunk with index ${wrong}`;
+  }
+  const names = new Set(sorted.map(({ name }) => name));
+  return names.size === sorted.length ? undefined : 'names one chunk twice';
+}
+
+function totalsProblem(
+  chunks: readonly ChunkInfo[],
+  { totalObjects, totalSizeBytes }: NonNullable<ManifestCheckpoint['status']>,
+): string | undefined {
+  const objects = sum(chunks, ({ objectsCount }) => objectsCount);
+  if (totalObjects !== undefined && totalObjects !== objects)
+    return `counts ${objects} objects, the checkpoint ${totalObjects}`;
+  const bytes = sum(chunks, ({ sizeBytes }) => sizeBytes);
+  if (totalSizeBytes !== undefined && totalSizeBytes !== bytes)
+    return `counts ${bytes} bytes, the checkpoint ${totalSizeBytes}`;
+  return undefined;
 }
 
 const sum = (chunks: readonly ChunkInfo[], of: (chunk: ChunkInfo) => number): number =>

@@ -38,18 +38,28 @@ const MAX_DEPTH = 64;
 
 /** Paths that still refer to the old namespace: a field `namespace`, or the DNS name of a Service there. */
 export function mentionsOf(object: KubeObject, namespace: string): string[] {
-  const found: string[] = [];
   const address = new RegExp(`\\.${namespace.replaceAll('.', '\\.')}\\.svc(\\.|:|/|$)`);
-  const visit = (value: Json | undefined, path: string, key: string): void => {
-    if (found.length >= MOST_MENTIONS || path.split('.').length > MAX_DEPTH) return;
-    if (typeof value === 'string') {
-      if ((key === 'namespace' && value === namespace) || address.test(value)) found.push(path);
-    } else if (Array.isArray(value))
-      for (const [i, item] of value.entries()) visit(item, `${path}[${i}]`, key);
-    else if (isObject(value))
-      for (const [name, item] of Object.entries(value))
-        visit(item, path === '' ? name : `${path}.${name}`, name);
-  };
-  visit(asJson(object), '', '');
+  const found: string[] = [];
+  for (const { path, key, text } of textsOf(asJson(object), '', '')) {
+    if ((key === 'namespace' && text === namespace) || address.test(text)) found.push(path);
+    if (found.length >= MOST_MENTIONS) break;
+  }
   return found;
+}
+
+interface Text {
+  readonly path: string;
+  /** The name of the field; for an item of a list, of the list. */
+  readonly key: string;
+  readonly text: string;
+}
+
+function* textsOf(value: Json | undefined, path: string, key: string): Generator<Text> {
+  if (path.split('.').length > MAX_DEPTH) return;
+  if (typeof value === 'string') yield { path, key, text: value };
+  else if (Array.isArray(value))
+    for (const [i, item] of value.entries()) yield* textsOf(item, `${path}[${i}]`, key);
+  else if (isObject(value))
+    for (const [name, item] of Object.entries(value))
+      yield* textsOf(item, path === '' ? name : `${path}.${name}`, name);
 }
