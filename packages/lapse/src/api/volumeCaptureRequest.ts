@@ -7,6 +7,7 @@ import {
   NAME_SCHEMA,
   OPTIONAL_NAME_SCHEMA,
   OPTIONAL_NAMESPACE_SCHEMA,
+  objectRefSchema,
   READY_COLUMNS,
   type RequestObject,
   type RequestStatus,
@@ -69,19 +70,7 @@ export const volumeCaptureRequestKind = defineCustomKind<VolumeCaptureRequest>({
     },
     'x-kubernetes-validations': [SPEC_IMMUTABLE],
   },
-  status: requestStatusSchema({
-    dataRef: {
-      type: 'object',
-      description: 'What was captured.',
-      required: ['name'],
-      properties: {
-        kind: { type: 'string' },
-        name: { type: 'string' },
-        namespace: { type: 'string' },
-        uid: { type: 'string' },
-      },
-    },
-  }),
+  status: requestStatusSchema({ dataRef: objectRefSchema('What was captured.') }),
   columns: [
     { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
     ...READY_COLUMNS,

@@ -8,6 +8,7 @@ import {
   NAME_SCHEMA,
   OPTIONAL_NAME_SCHEMA,
   OPTIONAL_NAMESPACE_SCHEMA,
+  objectRefSchema,
   READY_COLUMNS,
   type RequestObject,
   type RequestStatus,
@@ -80,19 +81,7 @@ export const volumeRestoreRequestKind = defineCustomKind<VolumeRestoreRequest>({
     },
     'x-kubernetes-validations': [SPEC_IMMUTABLE],
   },
-  status: requestStatusSchema({
-    targetPVCRef: {
-      type: 'object',
-      description: 'The restored claim.',
-      required: ['name'],
-      properties: {
-        kind: { type: 'string' },
-        name: { type: 'string' },
-        namespace: { type: 'string' },
-        uid: { type: 'string' },
-      },
-    },
-  }),
+  status: requestStatusSchema({ targetPVCRef: objectRefSchema('The restored claim.') }),
   columns: [
     { name: 'Source', type: 'string', jsonPath: '.spec.sourceRef.name' },
     { name: 'Target', type: 'string', jsonPath: '.spec.targetPVCName' },

@@ -105,3 +105,9 @@ function anchorOn(found: ObjectKeeper, wanted: ObjectKeeper): Anchor {
 /** The controlling owner of an artifact. */
 export const controllerOf = (owners: readonly OwnerReference[] | undefined): OwnerReference | undefined =>
   owners?.find(({ controller }) => controller === true);
+
+/** A clause for messages about an artifact: who controls it. */
+export const describeController = (owner: OwnerReference | undefined): string =>
+  owner === undefined
+    ? 'has no controlling owner'
+    : `is controlled by ${owner.kind} ${owner.name} (${owner.uid})`;

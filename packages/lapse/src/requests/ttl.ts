@@ -27,7 +27,7 @@ export type RequestExpiry =
 const NONE: RequestExpiry = { kind: 'none' };
 
 /** The completion time; undefined if it is not recorded, and for a request that is being deleted. */
-function completionOf(request: RequestObject, rules: RequestRules): Instant | undefined {
+function completionOf(request: RequestObject): Instant | undefined {
   if (request.metadata.deletionTimestamp !== undefined || !hasEnded(request)) return undefined;
   const at = parseTime(request.status?.completionTimestamp ?? '');
   return Number.isFinite(at) ? at : undefined;
@@ -43,13 +43,13 @@ export function computeScannedExpiry(
   rules: RequestRules,
   now: Instant,
 ): RequestExpiry {
-  const completed = completionOf(request, rules);
+  const completed = completionOf(request);
   return completed === undefined ? NONE : expiryAt(plus(completed, rules.ttl.length), now);
 }
 
 /** Expiry by the TTL annotation of the request. */
 export function computeRequestTtl(request: RequestObject, rules: RequestRules, now: Instant): RequestExpiry {
-  const completed = completionOf(request, rules);
+  const completed = completionOf(request);
   const text = request.metadata.annotations?.[rules.annotationKey];
   if (completed === undefined || text === undefined) return NONE;
   const ttl = readDuration(text);

@@ -63,6 +63,19 @@ export const requestStatusSchema = (result: Record<string, JsonObject>): JsonObj
   },
 });
 
+/** A result of a request: the object that it made. */
+export const objectRefSchema = (description: string): JsonObject => ({
+  type: 'object',
+  description,
+  required: ['name'],
+  properties: {
+    kind: { type: 'string' },
+    name: { type: 'string' },
+    namespace: { type: 'string' },
+    uid: { type: 'string' },
+  },
+});
+
 export const SPEC_IMMUTABLE: JsonObject = {
   rule: 'self == oldSelf',
   message: 'a request stands for one operation: its spec cannot be changed; delete it and create another',

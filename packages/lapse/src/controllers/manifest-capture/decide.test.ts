@@ -109,11 +109,11 @@ describe('checkpoints', () => {
       /controlled by ObjectKeeper ret-mcr-uid-1 \(keeper-0\)/,
     ],
     [
-      'nobody’s',
+      'has no owner',
       other(({ metadata }) => {
         delete metadata.ownerReferences;
       }),
-      /controlled by nobody/,
+      /exists and has no controlling owner/,
     ],
     [
       'is terminating',

@@ -21,7 +21,7 @@ import type { EncodedChunk } from '#checkpoint/encode';
 import { compareIdentities, type Identity } from '#checkpoint/identity';
 import { checkpointName, chunkName } from '#checkpoint/names';
 import type { Ending } from '#requests/finish';
-import { controllerOf } from '#requests/keeper';
+import { controllerOf, describeController } from '#requests/keeper';
 import { type Failure, failure } from '#requests/refusal';
 import type { ManifestPolicy } from './policy.ts';
 
@@ -78,11 +78,8 @@ export function checkpointProblem(
   const ref = found.spec?.manifestCaptureRequestRef;
   if (ref?.uid !== request.metadata.uid) return conflict(`is of the request with uid ${ref?.uid}`);
   const controller = controllerOf(found.metadata.ownerReferences);
-  if (controller?.uid !== owner.uid || controller.kind !== owner.kind) {
-    const is =
-      controller === undefined ? 'nobody' : `${controller.kind} ${controller.name} (${controller.uid})`;
-    return conflict(`is controlled by ${is}`);
-  }
+  if (controller?.uid !== owner.uid || controller.kind !== owner.kind)
+    return conflict(describeController(controller));
   if (found.metadata.deletionTimestamp !== undefined) return conflict('is being deleted');
   return undefined;
 }
@@ -154,8 +151,7 @@ export function strangerProblem(
   { metadata }: ManifestCheckpoint,
 ): string | undefined {
   const owner = controllerOf(chunk.metadata.ownerReferences);
-  if (owner?.uid !== metadata.uid)
-    return `it is owned by ${owner === undefined ? 'nobody' : `${owner.kind} ${owner.name} (${owner.uid})`}`;
+  if (owner?.uid !== metadata.uid) return `it ${describeController(owner)}`;
   const id = chunk.metadata.annotations?.[ANNOTATION_CAPTURE_ID];
   return id === metadata.annotations?.[ANNOTATION_CAPTURE_ID] ? undefined : `it is of capture ${id}`;
 }

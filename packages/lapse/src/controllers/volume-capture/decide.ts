@@ -13,7 +13,7 @@ import { checkDns1123Label, checkDns1123Subdomain } from '@lapse/kube/api/names'
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
 import { ANNOTATION_CONTENT_NAME, ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { controllerOf } from '#requests/keeper';
+import { controllerOf, describeController } from '#requests/keeper';
 import { snapshotName } from '#requests/names';
 import { type Failure, failure } from '#requests/refusal';
 
@@ -161,10 +161,9 @@ export function buildContent(
 export function contentProblem(content: VolumeSnapshotContent, owner: OwnerReference): Failure | undefined {
   const found = controllerOf(content.metadata.ownerReferences);
   if (found?.uid === owner.uid && found.kind === owner.kind) return undefined;
-  const is = found === undefined ? 'nobody' : `${found.kind} ${found.name} (${found.uid})`;
   return failure(
     Reason.OwnershipConflict,
-    `VolumeSnapshotContent ${content.metadata.name} exists and is controlled by ${is}`,
+    `VolumeSnapshotContent ${content.metadata.name} exists and ${describeController(found)}`,
   );
 }
 
