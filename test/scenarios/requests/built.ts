@@ -12,7 +12,7 @@ import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import type { Services } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
 import type { CaptureOptions } from 'lapse/controllers/volume-capture/policy';
-import { GuardedDeletes } from 'lapse/deletion/guardedDelete';
+import { Expirer } from 'lapse/deletion/expirer';
 import { deletionMetrics } from 'lapse/deletion/metrics';
 import { trustedTime } from 'lapse/deletion/skewGuard';
 import { directReader } from 'lapse/requests/direct';
@@ -33,7 +33,7 @@ export function captureOptions(more: Partial<CaptureOptions> = {}): CaptureOptio
       detachRetention: { mode: 'FollowObjectWithTTL', ttl: '24h' },
     },
     direct: directReader,
-    deletes: new GuardedDeletes({ clock, guard: trustedTime(clock), metrics }),
+    expirer: new Expirer<unknown>({ clock, guard: trustedTime(clock), metrics }),
     guard: trustedTime(clock),
     random: seededRandom(1),
     ...more,

@@ -513,7 +513,7 @@ describe('reads', () => {
           expect([name, right.verbs]).toEqual([name, ['get']]);
   });
 
-  test.each(['rules', 'policy', 'direct', 'deletes', 'guard', 'random'])(
+  test.each(['rules', 'policy', 'direct', 'expirer', 'guard', 'random'])(
     '44, 45. without %s no controller is built',
     (missing) => {
       const options = { ...captureOptions(), [missing]: undefined } as never;
@@ -523,7 +523,7 @@ describe('reads', () => {
   );
   test('45. the TTL controller is not built either', () => {
     const { rules } = captureOptions();
-    expect(() => requestTtlController({ rules, deletes: undefined as never })).toThrow('needs deletes');
+    expect(() => requestTtlController({ rules, expirer: undefined as never })).toThrow('needs expirer');
   });
 
   rule(

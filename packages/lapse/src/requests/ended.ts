@@ -6,9 +6,10 @@ import type { Random } from '@lapse/base/random';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RequestObject } from '#api/storage/request';
-import { outcomeOf } from '#deletion/deletion';
-import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
+import { type Decision, outcomeOf } from '#deletion/deletion';
+import type { Expirer } from '#deletion/expirer';
 import { markInvalidTtl, setTTLAnnotation } from './finish.ts';
+import { observeDeletion } from './ownDeletion.ts';
 import type { RequestRules } from './rules.ts';
 import { hasEnded } from './terminal.ts';
 import { computeRecheck, computeRequestTtl, type RequestExpiry } from './ttl.ts';
@@ -16,19 +17,19 @@ import { computeRecheck, computeRequestTtl, type RequestExpiry } from './ttl.ts'
 export interface EndedOptions<T extends RequestObject> {
   readonly rules: RequestRules<T>;
   readonly random: Random;
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
 }
 
-/** The outcome for a request that has ended or is being deleted; undefined if the controller has to process it. */
+/** The outcome for a request that has ended, is being deleted or is gone; undefined if the controller has to process it. */
 export async function reconcileEnded<T extends RequestObject>(
   ctx: ReconcileContext,
-  request: T,
+  request: T | undefined,
   options: EndedOptions<T>,
 ): Promise<Outcome | undefined> {
-  const { rules } = options;
-  const ended = hasEnded(request);
-  if (request.metadata.deletionTimestamp !== undefined) return settled();
-  if (!ended) return undefined;
+  const { rules, expirer } = options;
+  const observed = observeDeletion(ctx, rules.kind, request, expirer);
+  if (observed !== undefined || request === undefined) return observed ?? settled();
+  if (!hasEnded(request)) return undefined;
   if (rules.ttl.mode === 'annotation') return reconcileTtl(ctx, request, options);
   if (request.metadata.annotations?.[rules.annotationKey] !== undefined) return settled();
   return setTTLAnnotation(ctx, rules, request);
@@ -38,7 +39,7 @@ export async function reconcileEnded<T extends RequestObject>(
 async function reconcileTtl<T extends RequestObject>(
   ctx: ReconcileContext,
   request: T,
-  { rules, random, deletes }: EndedOptions<T>,
+  { rules, random, expirer }: EndedOptions<T>,
 ): Promise<Outcome> {
   const expiry = computeRequestTtl(request, rules, ctx.now);
   const recheck = (kept: RequestExpiry): Outcome =>
@@ -61,7 +62,7 @@ async function reconcileTtl<T extends RequestObject>(
       };
       const { kind } = rules;
       return outcomeOf(
-        await deletes.delete(ctx, { kind, object: request, since: expiry.since, decide }),
+        await expirer.expire(ctx, { kind, object: request, since: expiry.since, decide }),
         recheck,
       );
     }

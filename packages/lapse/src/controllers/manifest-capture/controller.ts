@@ -6,6 +6,7 @@ import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { requireAll } from '#requests/direct';
+import { standbyHooks } from '#requests/ownDeletion';
 import type { ManifestOptions } from './policy.ts';
 import { reconcileManifests } from './reconcile.ts';
 
@@ -27,7 +28,7 @@ const REVIEWS = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews
 export function manifestCaptureController(
   options: ManifestOptions,
 ): ControllerDefinition<ManifestCaptureRequest> {
-  const { rules, policy, direct, targets, seal, metrics, clock, deletes, guard, random, namespace } = options;
+  const { rules, policy, direct, targets, seal, metrics, clock, expirer, guard, random, namespace } = options;
   requireAll('manifest-capture', {
     rules,
     policy,
@@ -36,7 +37,7 @@ export function manifestCaptureController(
     seal,
     metrics,
     clock,
-    deletes,
+    expirer,
     guard,
     random,
   });
@@ -59,6 +60,7 @@ export function manifestCaptureController(
       right(ManifestCheckpointContentChunk, 'get', 'create'),
       ...(policy.authorization === 'Webhook' ? [right(REVIEWS, 'create')] : []),
     ],
+    ...standbyHooks(ManifestCaptureRequest, expirer),
     reconcile: (ctx) => reconcileManifests(ctx, options),
   });
 }

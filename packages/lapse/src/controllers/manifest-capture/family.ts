@@ -10,7 +10,7 @@ import { manifestCheckpointContentChunkKind } from '#api/manifestCheckpointConte
 import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyManifestTTL } from '#api/stateSnapshotter/conditions';
 import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import {
   authorKeySecret,
@@ -90,7 +90,7 @@ export const manifestCapture: Family = {
       seal,
       metrics: captureMetrics(registry),
       clock,
-      deletes: new GuardedDeletes({ clock, guard, metrics: deletions, ...services.deletion?.(NAME) }),
+      expirer: new Expirer<unknown>({ clock, guard, metrics: deletions, ...services.deletion?.(NAME) }),
       guard,
       random,
       ...(namespace === undefined ? {} : { namespace }),

@@ -5,7 +5,7 @@ import type { Random } from '@lapse/base/random';
 import type { Client } from '@lapse/kube/client/client';
 import type { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import type { AuthorSeal } from '#authors/authorSeal';
-import type { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
 import type { DirectReader } from '#requests/direct';
 import type { Retention } from '#requests/keeper';
@@ -38,7 +38,7 @@ export interface ManifestOptions {
   readonly seal: AuthorSeal;
   readonly metrics: CaptureMetrics;
   readonly clock: Clock;
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
   readonly guard: SkewGuard;
   readonly random: Random;
   readonly namespace?: string;

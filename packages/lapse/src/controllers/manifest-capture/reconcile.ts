@@ -31,9 +31,8 @@ import type { Target } from './targets.ts';
 
 export async function reconcileManifests(ctx: ReconcileContext, options: ManifestOptions): Promise<Outcome> {
   const request = ctx.cache.get(ManifestCaptureRequest, ctx.key);
-  if (request === undefined) return settled();
   const ended = await reconcileEnded(ctx, request, options);
-  if (ended !== undefined) return ended;
+  if (ended !== undefined || request === undefined) return ended ?? settled();
   const capture: Capture = { ctx, request, options, started: options.clock.elapsed() };
   const before = await getCheckpoint(capture);
   if (isFailure(before)) return end(capture, before);

@@ -8,6 +8,7 @@ import { type FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { requireAll } from '#requests/direct';
+import { standbyHooks } from '#requests/ownDeletion';
 import { type KeeperOptions, reconcileKeeper } from './reconcile.ts';
 
 const FOLLOWED = 'followed';
@@ -36,8 +37,8 @@ const indexOf = ({ kind, namespace = '', name }: FollowObjectRef): string[] => [
 ];
 
 export function objectKeeperController(options: KeeperOptions): ControllerDefinition<ObjectKeeper> {
-  const { deletes, guard, crds, follow = [] } = options;
-  requireAll('object-keeper', { deletes, guard, crds });
+  const { expirer, guard, crds, follow = [] } = options;
+  requireAll('object-keeper', { expirer, guard, crds });
   return defineController<ObjectKeeper>({
     name: 'object-keeper',
     for: ObjectKeeper,
@@ -64,6 +65,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
       { group: CustomResourceDefinition.group, resource: 'customresourcedefinitions', verbs: ['get'] },
       ...followedResources(follow).map(rightToFollow),
     ],
+    ...standbyHooks(ObjectKeeper, expirer),
     reconcile: (ctx) => reconcileKeeper(ctx, options),
   });
 }

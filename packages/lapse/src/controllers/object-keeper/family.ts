@@ -4,7 +4,7 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { objectKeeperKind } from '#api/objectKeeper';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import type { Family } from '../family.ts';
 import { objectKeeperController } from './controller.ts';
@@ -40,7 +40,7 @@ export const objectKeeper: Family = {
     const { clock, guard, registry, namespace } = services;
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = objectKeeperController({
-      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      expirer: new Expirer<unknown>({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       guard,
       crds: new CrdReader(),
       follow: Array.isArray(section.follow) ? section.follow.filter((name) => typeof name === 'string') : [],

@@ -7,14 +7,15 @@ import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome'
 import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { ObjectKeeper } from '#api/objectKeeper';
-import { outcomeOf } from '#deletion/deletion';
-import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
+import { type Decision, outcomeOf } from '#deletion/deletion';
+import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
+import { observeDeletion } from '#requests/ownDeletion';
 import { computePlan, computeRule, startsCounting } from './decide.ts';
 import { type GatherOptions, getFollowed } from './gather.ts';
 
 export interface KeeperOptions extends GatherOptions {
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
   readonly guard: Pick<SkewGuard, 'stamp'>;
   /** Resources of other kinds that keepers may follow; used for the RBAC rules. */
   readonly follow?: readonly string[];
@@ -22,7 +23,8 @@ export interface KeeperOptions extends GatherOptions {
 
 export async function reconcileKeeper(ctx: ReconcileContext, options: KeeperOptions): Promise<Outcome> {
   const keeper = ctx.cache.get(ObjectKeeper, ctx.key);
-  if (keeper === undefined || keeper.metadata.deletionTimestamp !== undefined) return settled();
+  const observed = observeDeletion(ctx, ObjectKeeper, keeper, options.expirer);
+  if (observed !== undefined || keeper === undefined) return observed ?? settled();
   const rule = computeRule(keeper);
   const found = rule.kind === 'follow' ? await getFollowed(ctx, rule, keeper, options) : undefined;
   if (found === undefined) ctx.dynamic.declare([]);
@@ -31,7 +33,7 @@ export async function reconcileKeeper(ctx: ReconcileContext, options: KeeperOpti
   const plan = computePlan(rule, followed, { keeper, now: ctx.now, blind, stamp });
   switch (plan.kind) {
     case 'delete':
-      return deleteKeeper(ctx, keeper, plan.since, options.deletes);
+      return deleteKeeper(ctx, keeper, plan.since, options.expirer);
     case 'wait':
       return waitUntil(plan.until, 'held: clock');
     case 'keep': {
@@ -49,7 +51,7 @@ async function deleteKeeper(
   ctx: ReconcileContext,
   keeper: ObjectKeeper,
   since: Instant,
-  deletes: GuardedDeletes,
+  expirer: Expirer<unknown>,
 ): Promise<Outcome> {
   /** The loss was just confirmed, so only the spec and `lostAt` of the keeper are compared. */
   const decide = (live: ObjectKeeper): Decision<'changed'> =>
@@ -57,6 +59,6 @@ async function deleteKeeper(
     equal(live.spec as Json | undefined, keeper.spec as Json | undefined)
       ? { kind: 'delete', since }
       : { kind: 'keep', verdict: 'changed' };
-  const deletion = await deletes.delete(ctx, { kind: ObjectKeeper, object: keeper, since, decide });
+  const deletion = await expirer.expire(ctx, { kind: ObjectKeeper, object: keeper, since, decide });
   return outcomeOf(deletion, () => again('the keeper changed'));
 }

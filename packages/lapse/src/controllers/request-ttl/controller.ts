@@ -4,8 +4,9 @@
 import { parseTime, plus } from '@lapse/base/instant';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import type { RequestObject } from '#api/storage/request';
-import type { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Expirer } from '#deletion/expirer';
 import { requireAll } from '#requests/direct';
+import { standbyHooks } from '#requests/ownDeletion';
 import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { reconcileTtl } from './reconcile.ts';
@@ -13,7 +14,7 @@ import { reconcileTtl } from './reconcile.ts';
 export interface RequestTtlOptions<T extends RequestObject> {
   readonly rules: RequestRules<T>;
   /** Must have `onConflict: 'leave'`: the controller has no permission to get single objects. */
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
   readonly namespace?: string;
 }
 
@@ -22,10 +23,10 @@ export const requestTtlName = (resource: string): string => `request-ttl-${resou
 export function requestTtlController<T extends RequestObject>(
   options: RequestTtlOptions<T>,
 ): ControllerDefinition<T> {
-  const { rules, deletes, namespace } = options;
+  const { rules, expirer, namespace } = options;
   const { kind, ttl } = rules;
   const name = requestTtlName(kind.resource);
-  requireAll(name, { rules, deletes });
+  requireAll(name, { rules, expirer });
   return defineController<T>({
     name,
     for: kind,
@@ -42,6 +43,7 @@ export function requestTtlController<T extends RequestObject>(
     },
     concurrency: 8,
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['delete'] }],
-    reconcile: (ctx) => reconcileTtl(ctx, rules, deletes),
+    ...standbyHooks(kind, expirer),
+    reconcile: (ctx) => reconcileTtl(ctx, rules, expirer),
   });
 }

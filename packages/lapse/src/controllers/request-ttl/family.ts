@@ -10,7 +10,7 @@ import { AnnotationKeyTTL } from '#api/storage/conditions';
 import type { RequestObject } from '#api/storage/request';
 import { volumeCaptureRequestKind } from '#api/volumeCaptureRequest';
 import { volumeRestoreRequestKind } from '#api/volumeRestoreRequest';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requests/configuration';
 import type { RequestTtl } from '#requests/rules';
@@ -38,7 +38,7 @@ function controllerOf(
   const { rereadFirst: _, ...deletionOptions } = services.deletion?.(name) ?? {};
   return requestTtlController<RequestObject>({
     rules: { kind, annotationKey: request.annotationKey, ttl },
-    deletes: new GuardedDeletes({ clock, guard, metrics, onConflict: 'leave', ...deletionOptions }),
+    expirer: new Expirer<unknown>({ clock, guard, metrics, onConflict: 'leave', ...deletionOptions }),
     ...(namespace === undefined ? {} : { namespace }),
   }) as ControllerDefinition;
 }

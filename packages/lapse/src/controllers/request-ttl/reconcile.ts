@@ -5,8 +5,9 @@ import { type Instant, minutes, plus } from '@lapse/base/instant';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { RequestObject } from '#api/storage/request';
-import { outcomeOf } from '#deletion/deletion';
-import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
+import { type Decision, outcomeOf } from '#deletion/deletion';
+import type { Expirer } from '#deletion/expirer';
+import { observeDeletion } from '#requests/ownDeletion';
 import type { RequestRules } from '#requests/rules';
 import { computeScannedExpiry, type RequestExpiry } from '#requests/ttl';
 
@@ -16,10 +17,11 @@ const MAX_INTERVAL = minutes(5);
 export async function reconcileTtl<T extends RequestObject>(
   ctx: ReconcileContext,
   rules: RequestRules<T>,
-  deletes: GuardedDeletes,
+  expirer: Expirer<unknown>,
 ): Promise<Outcome> {
   const request = ctx.cache.get(rules.kind, ctx.key);
-  if (request === undefined) return settled();
+  const observed = observeDeletion(ctx, rules.kind, request, expirer);
+  if (observed !== undefined || request === undefined) return observed ?? settled();
   const decide = (live: T, now: Instant): Decision<RequestExpiry> => {
     const expiry = computeScannedExpiry(live, rules, now);
     return expiry.kind === 'expired'
@@ -29,7 +31,7 @@ export async function reconcileTtl<T extends RequestObject>(
   const decision = decide(request, ctx.now);
   if (decision.kind === 'keep') return kept(decision.verdict, ctx.now);
   const { since } = decision;
-  const deletion = await deletes.delete(ctx, { kind: rules.kind, object: request, since, decide });
+  const deletion = await expirer.expire(ctx, { kind: rules.kind, object: request, since, decide });
   return outcomeOf(deletion, (verdict) => kept(verdict, ctx.now));
 }
 

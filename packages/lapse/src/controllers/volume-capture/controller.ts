@@ -13,6 +13,7 @@ import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { requireAll } from '#requests/direct';
 import { uidOfSnapshot } from '#requests/names';
+import { standbyHooks } from '#requests/ownDeletion';
 import { claimText } from './decide.ts';
 import { TO_CHANGE_OWNERS } from './detachedVolume.ts';
 import { claimingPods, podIndexes } from './pods.ts';
@@ -59,9 +60,10 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
 const noKeys = (): [] => [];
 
 export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
-  const { rules, policy, direct, deletes, guard, random, namespace } = options;
-  requireAll('volume-capture', { rules, policy, direct, deletes, guard, random });
+  const { rules, policy, direct, expirer, guard, random, namespace } = options;
+  requireAll('volume-capture', { rules, policy, direct, expirer, guard, random });
   const within = namespace === undefined ? {} : { namespace };
+  const hooks = standbyHooks(VolumeCaptureRequest, expirer);
   const context = { ...options, unanswered: new Map<string, string>() };
   return defineController<VolumeCaptureRequest>({
     name: 'volume-capture',
@@ -91,7 +93,9 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       } as WatchDefinition<Pod>,
     ] as WatchDefinition[],
     concurrency: 8,
+    ...hooks,
     onStandbyChange: (key, request) => {
+      hooks.onStandbyChange(key, request);
       if (request === undefined) context.unanswered.delete(claimText(key));
     },
     // Another replica may have created the contents meanwhile.

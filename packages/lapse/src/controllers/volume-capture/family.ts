@@ -7,7 +7,7 @@ import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyTTL } from '#api/storage/conditions';
 import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/volumeCaptureRequest';
 import { AUTHORS, AUTHORS_SECTION, authorKeyRight, createAuthorSeal } from '#authors/authorConfiguration';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import {
   authorKeySecret,
@@ -91,7 +91,7 @@ export const volumeCapture: Family = {
       },
       policy,
       direct: directReader,
-      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      expirer: new Expirer<unknown>({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       guard,
       random,
       ...(authors === undefined ? {} : { authors }),

@@ -2,7 +2,7 @@
 
 import type { Random } from '@lapse/base/random';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import type { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
 import type { DirectReader } from '#requests/direct';
 import type { Retention } from '#requests/keeper';
@@ -23,7 +23,7 @@ export interface CaptureOptions {
   readonly rules: RequestRules<VolumeCaptureRequest>;
   readonly policy: CapturePolicy;
   readonly direct: DirectReader;
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
   readonly guard: SkewGuard;
   readonly random: Random;
   /**

@@ -14,12 +14,9 @@ import { reconcileSnapshot } from './reconcileSnapshot.ts';
 
 export async function reconcileCapture(ctx: ReconcileContext, options: CaptureContext): Promise<Outcome> {
   const request = ctx.cache.get(VolumeCaptureRequest, ctx.key);
-  if (request === undefined) {
-    options.unanswered.delete(claimText(ctx.key));
-    return settled();
-  }
+  if (request === undefined) options.unanswered.delete(claimText(ctx.key));
   const ended = await reconcileEnded(ctx, request, options);
-  if (ended !== undefined) return ended;
+  if (ended !== undefined || request === undefined) return ended ?? settled();
   const { policy } = options;
   const mode = request.spec?.mode;
   if (mode !== 'Snapshot' && mode !== 'Detach') {

@@ -74,7 +74,7 @@ async function deleteClaim(
       ? { kind: 'delete', since: ctx.now }
       : { kind: 'keep', verdict: 'changed' };
   const target = { kind: PersistentVolumeClaim, object: claim, since: ctx.now, decide };
-  const deletion = await options.deletes.delete(ctx, target);
+  const deletion = await options.expirer.expire(ctx, target);
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
     return waitForEvent(ctx, 'claim deletion', PersistentVolumeClaim);
   return outcomeOf(deletion, () => again('the claim changed'));

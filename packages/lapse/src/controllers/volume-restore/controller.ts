@@ -12,6 +12,7 @@ import { KubeEvent } from '@lapse/runtime/events/build';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { requireAll } from '#requests/direct';
+import { standbyHooks } from '#requests/ownDeletion';
 import type { RestoreOptions } from './policy.ts';
 import { reportIndexes, reportProjection } from './provisionerEvents.ts';
 import { reconcileRestore } from './reconcile.ts';
@@ -62,8 +63,8 @@ const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => (
 const noKeys = (): [] => [];
 
 export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
-  const { rules, policy, direct, deletes, guard, random, namespace } = options;
-  requireAll('volume-restore', { rules, policy, direct, deletes, guard, random });
+  const { rules, policy, direct, expirer, guard, random, namespace } = options;
+  requireAll('volume-restore', { rules, policy, direct, expirer, guard, random });
   const { group } = rules.kind;
   return defineController<VolumeRestoreRequest>({
     name: 'volume-restore',
@@ -95,6 +96,7 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
         ? [{ group, resource: 'volumerestorerequests', verbs: ['delete'] }]
         : []),
     ],
+    ...standbyHooks(VolumeRestoreRequest, expirer),
     reconcile: (ctx) => reconcileRestore(ctx, options),
   });
 }

@@ -6,7 +6,7 @@ import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { objectKeeperKind } from '#api/objectKeeper';
 import { AnnotationKeyTTL } from '#api/storage/conditions';
 import { VolumeRestoreRequest, volumeRestoreRequestKind } from '#api/volumeRestoreRequest';
-import { GuardedDeletes } from '#deletion/guardedDelete';
+import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
 import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requests/configuration';
 import { directReader } from '#requests/direct';
@@ -79,7 +79,7 @@ export const volumeRestore: Family = {
       },
       policy: parsePolicy(restore),
       direct: directReader,
-      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      expirer: new Expirer<unknown>({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       guard,
       random,
       ...(namespace === undefined ? {} : { namespace }),

@@ -2,7 +2,7 @@
 
 import type { Random } from '@lapse/base/random';
 import type { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
-import type { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
 import type { DirectReader } from '#requests/direct';
 import type { RequestRules } from '#requests/rules';
@@ -19,7 +19,7 @@ export interface RestoreOptions {
   readonly rules: RequestRules<VolumeRestoreRequest>;
   readonly policy: RestorePolicy;
   readonly direct: DirectReader;
-  readonly deletes: GuardedDeletes;
+  readonly expirer: Expirer<unknown>;
   readonly guard: SkewGuard;
   readonly random: Random;
   readonly namespace?: string;

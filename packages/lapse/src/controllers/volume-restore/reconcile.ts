@@ -35,9 +35,8 @@ const POLL = seconds(30);
 
 export async function reconcileRestore(ctx: ReconcileContext, options: RestoreOptions): Promise<Outcome> {
   const request = ctx.cache.get(VolumeRestoreRequest, ctx.key);
-  if (request === undefined) return settled();
   const ended = await reconcileEnded(ctx, request, options);
-  if (ended !== undefined) return ended;
+  if (ended !== undefined || request === undefined) return ended ?? settled();
   const source = computeSource(request);
   const target = computeTarget(request, options.policy.allowCrossNamespace);
   if (isFailure(source)) return finish(ctx, options, request, endedBy(source));
