@@ -7,6 +7,7 @@ import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import { volumeCaptureRequestKind } from 'lapse/api/volumeCaptureRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
+import { scenario } from '../scenario.ts';
 import type { Given, Then, When } from '../scene.ts';
 import { requestScenario } from './invariants.ts';
 
@@ -106,6 +107,22 @@ requestScenario(
     expect(object.metadata.uid).toBeDefined();
     await when.timePasses(hours(9));
     await then.exists(REF);
+  },
+);
+
+// Not a requestScenario: its invariants allow no finalizers.
+scenario(
+  'TTL: a keeper that a finalizer keeps after its deletion is reported, and deleted once',
+  async ({ given, when, then }) => {
+    given.controllers('object-keeper');
+    given.noDoubleRun('no client removes the finalizer, so the keeper is reported again by a new process');
+    const timed = keeper({ mode: 'TTL', ttl: '90m' });
+    await given.object({ ...timed, metadata: { name: 'k', finalizers: ['example.com/wait'] } });
+    await when.timePasses(minutes(101));
+    await then.exists(REF);
+    expect((await then.events(REF)).map(({ reason }) => reason)).toEqual(['StuckTerminating']);
+    await when.timePasses(hours(1));
+    expect(then.requests('delete objectkeepers')).toHaveLength(1);
   },
 );
 

@@ -193,7 +193,7 @@ describe('54. a chunk that exists', () => {
     [
       'another checkpoint of this name',
       buildChunk({ ...stored(), metadata: { ...stored().metadata, uid: 'old' } }, 0, wanted!),
-      /owned by ManifestCheckpoint .* \(old\)/,
+      /controlled by ManifestCheckpoint .* \(old\)/,
     ],
     [
       'another capture',
