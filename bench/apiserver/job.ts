@@ -1,5 +1,7 @@
 // The stored object: a Job of a realistic size.
 
+import { podTemplate } from '../jobParts.ts';
+
 export const job = (name: string) => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -11,20 +13,6 @@ export const job = (name: string) => ({
   spec: {
     parallelism: 1,
     ttlSecondsAfterFinished: 3600,
-    template: {
-      metadata: { labels: { app: 'bench' } },
-      spec: {
-        restartPolicy: 'Never',
-        containers: [
-          {
-            name: 'main',
-            image: 'registry.example.com/team/report:1.2.3',
-            args: ['--from', 'yesterday', '--to', 'today'],
-            env: [{ name: 'MODE', value: 'fast' }],
-            resources: { requests: { cpu: '100m', memory: '64Mi' } },
-          },
-        ],
-      },
-    },
+    template: podTemplate({ app: 'bench' }),
   },
 });

@@ -1,6 +1,7 @@
 // The data: finished Jobs of a realistic size, created through the API in the state in which the Job controller leaves
 // them. Each takes two writes, so they are created before a contender starts.
 
+import { completedStatus, podTemplate } from '../jobParts.ts';
 import type { Load } from './load.ts';
 
 const PATH = '/apis/batch/v1/namespaces/default/jobs';
@@ -26,40 +27,14 @@ const manifest = ({ name, ttl }: Plan) => ({
   spec: {
     parallelism: 1,
     ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }),
-    template: {
-      metadata: { labels: { app: 'report' } },
-      spec: {
-        restartPolicy: 'Never',
-        containers: [
-          {
-            name: 'main',
-            image: 'registry.example.com/team/report:1.2.3',
-            args: ['--from', 'yesterday', '--to', 'today'],
-            env: [{ name: 'MODE', value: 'fast' }],
-            resources: { requests: { cpu: '100m', memory: '64Mi' } },
-          },
-        ],
-      },
-    },
+    template: podTemplate({ app: 'report' }),
   },
 });
 
-/** Complete since this second, as required by the API server's validation. */
+/** Complete since this second. */
 function finishedStatus(finishedAt: number): object {
   const time = new Date(finishedAt * 1000).toISOString().replace('.000', '');
-  const condition = (type: string) => ({
-    type,
-    status: 'True',
-    lastProbeTime: time,
-    lastTransitionTime: time,
-    reason: 'CompletionsReached',
-  });
-  return {
-    startTime: time,
-    completionTime: time,
-    succeeded: 1,
-    conditions: [condition('SuccessCriteriaMet'), condition('Complete')],
-  };
+  return completedStatus(time, time);
 }
 
 export async function finishJob(load: Load, { name, finishedAt }: Plan, version?: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { seededRandom, uuid } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { completedStatus, podTemplate } from '../jobParts.ts';
 
 const random = seededRandom(3);
 
@@ -57,42 +58,8 @@ export function job(i: number, ttl = 86_400): KubeObject {
       backoffLimit: 6,
       ttlSecondsAfterFinished: ttl,
       selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
-      template: {
-        metadata: { labels: { app: 'report', 'batch.kubernetes.io/controller-uid': uid } },
-        spec: {
-          restartPolicy: 'Never',
-          containers: [
-            {
-              name: 'main',
-              image: 'registry.example.com/team/report:1.2.3',
-              args: ['--from', 'yesterday', '--to', 'today'],
-              env: [{ name: 'MODE', value: 'fast' }],
-              resources: { requests: { cpu: '100m', memory: '64Mi' } },
-            },
-          ],
-        },
-      },
+      template: podTemplate({ app: 'report', 'batch.kubernetes.io/controller-uid': uid }),
     },
-    status: {
-      startTime: '2026-01-01T00:00:00Z',
-      completionTime: finished,
-      succeeded: 1,
-      conditions: [
-        {
-          type: 'SuccessCriteriaMet',
-          status: 'True',
-          lastProbeTime: finished,
-          lastTransitionTime: finished,
-          reason: 'CompletionsReached',
-        },
-        {
-          type: 'Complete',
-          status: 'True',
-          lastProbeTime: finished,
-          lastTransitionTime: finished,
-          reason: 'CompletionsReached',
-        },
-      ],
-    },
+    status: completedStatus('2026-01-01T00:00:00Z', finished),
   };
 }
