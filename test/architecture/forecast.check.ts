@@ -46,8 +46,8 @@ describe('forecasts', () => {
 
   test.each(folders)('%s uses the functions that decide', (name) => {
     const folder = `packages/lapse/src/controllers/${name}`;
-    const compute = existsSync(join(root, `${folder}/compute.ts`)) ? `${folder}/compute.ts` : '#requests/ttl';
-    expect([...reach(`${folder}/forecast.ts`)]).toContain(compute);
+    const decide = existsSync(join(root, `${folder}/decide.ts`)) ? `${folder}/decide.ts` : '#requests/ttl';
+    expect([...reach(`${folder}/forecast.ts`)]).toContain(decide);
   });
 });
 
