@@ -8,6 +8,8 @@ import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ServedKind } from '@lapse/kube/client/discovery';
+import { listedReader } from '@lapse/runtime/listedReader';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import type { NotApplicable } from '#expiry/expiry';
 
@@ -141,6 +143,18 @@ export function describeTerminating({ metadata }: KubeObject): string {
 /** Whether the API server serves the kind in this version. */
 export const isServed = ({ served }: Snapshot, { group, version, resource }: Kind): boolean =>
   served.some((kind) => kind.group === group && kind.version === version && kind.resource === resource);
+
+/**
+ * Lists the sources of a controller and serves them with the interface of its caches, so that the functions which
+ * gather the input of a reconcile serve forecasts too. A kind that is not served has no objects.
+ */
+export async function readSources(snapshot: Snapshot, sources: readonly Source[]): Promise<KindReader> {
+  const read = async (source: Source) => ({
+    source,
+    objects: isServed(snapshot, source.kind) ? await snapshot.list(source) : [],
+  });
+  return listedReader(await Promise.all(sources.map(read)));
+}
 
 /** Yields the parts one after the other. An unreadable part does not prevent the others. */
 export async function* inTurn(parts: readonly AsyncIterable<Statement>[]): AsyncGenerator<Statement> {

@@ -1,13 +1,14 @@
 // The forecast for pools. Pools are never deleted, but nodes leave the list of a pool when their grace period ends.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { Node } from '@lapse/kube/api/kinds/builtin';
-import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
+import type { Node } from '@lapse/kube/api/kinds/builtin';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
-import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
-import { hasSystemNetworks, isNodeReadyOrWithinGrace } from './decide.ts';
-import { lvgProjection, nodeProjection } from './sources.ts';
-import { type LVGs, type Validation, validateRSPAndLVGs } from './validate.ts';
+import { type Forecaster, isServed, nameOf, readSources, type Statement } from '../forecaster.ts';
+import { isNodeReadyOrWithinGrace } from './decide.ts';
+import { getLVGsByRSP, getSortedNodes } from './gather.ts';
+import { NODES, VOLUME_GROUPS } from './sources.ts';
+import { type Validation, validateRSPAndLVGs } from './validate.ts';
 
 type Valid = Extract<Validation, { kind: 'valid' }>;
 
@@ -17,40 +18,23 @@ export const forecastPools: Forecaster = {
   async *forecast({ snapshot, now, namespace }) {
     // An installation for a single namespace cannot read pools.
     if (namespace !== undefined || !isServed(snapshot, ReplicatedStoragePool)) return;
+    let groups: KindReader | undefined;
+    let nodes: KindReader | undefined;
     for await (const page of snapshot.each({ kind: ReplicatedStoragePool }))
       for (const pool of page) {
-        const validation = validateRSPAndLVGs(pool, await readGroups(snapshot));
-        if (validation.kind === 'invalid')
-          yield {
-            kind: 'held',
-            object: nameOf(ReplicatedStoragePool, pool),
-            rule: RULE,
-            because: validation.message,
-          };
-        else
-          for (const node of await selectNodes(snapshot, pool, validation))
-            yield statementOn(pool, node, validation, now);
+        groups ??= await readSources(snapshot, [VOLUME_GROUPS]);
+        const validation = validateRSPAndLVGs(pool, getLVGsByRSP({ cache: groups }, pool));
+        if (validation.kind === 'invalid') {
+          const object = nameOf(ReplicatedStoragePool, pool);
+          yield { kind: 'held', object, rule: RULE, because: validation.message };
+          continue;
+        }
+        nodes ??= await readSources(snapshot, [NODES]);
+        for (const node of getSortedNodes({ cache: nodes }, pool, validation.nodeSelector))
+          yield statementOn(pool, node, validation, now);
       }
   },
 };
-
-async function readGroups(snapshot: Snapshot): Promise<LVGs> {
-  if (!isServed(snapshot, LVMVolumeGroup)) return new Map();
-  const groups = await snapshot.list({ kind: LVMVolumeGroup, projection: lvgProjection });
-  return new Map(groups.map((group) => [group.metadata.name ?? '', group]));
-}
-
-async function selectNodes(
-  snapshot: Snapshot,
-  { spec }: ReplicatedStoragePool,
-  { nodeSelector }: Valid,
-): Promise<Node[]> {
-  const nodes = await snapshot.list({ kind: Node, projection: nodeProjection });
-  return nodes.filter(
-    (node) =>
-      nodeSelector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []),
-  );
-}
 
 function statementOn(
   pool: ReplicatedStoragePool,

@@ -1,7 +1,8 @@
-// Reads what the status of a pool depends on, from the caches: volume groups, selected nodes, agents.
+// Reads what the status of a pool depends on, from the caches or from a snapshot: volume groups, selected nodes,
+// agents.
 
 import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
-import type { KindReader, ReconcileContext } from '@lapse/runtime/reconcileContext';
+import type { KindReader } from '@lapse/runtime/reconcileContext';
 import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
 import type { ReplicatedStoragePool } from '#api/replicatedStoragePool';
 import { hasSystemNetworks, isAgentReady } from './decide.ts';
@@ -11,8 +12,13 @@ import type { LVGs, Validation } from './validate.ts';
 
 type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
 
+/** A reconcile, or a forecast with the same sources. */
+interface Cached {
+  readonly cache: KindReader;
+}
+
 /** The existing ones, by name. */
-export function getLVGsByRSP({ cache }: ReconcileContext, { spec }: ReplicatedStoragePool): LVGs {
+export function getLVGsByRSP({ cache }: Cached, { spec }: ReplicatedStoragePool): LVGs {
   const lvgs = new Map<string, LVMVolumeGroup>();
   for (const { name } of spec.lvmVolumeGroups) {
     const lvg = cache.get(LVMVolumeGroup, { name });
@@ -23,7 +29,7 @@ export function getLVGsByRSP({ cache }: ReconcileContext, { spec }: ReplicatedSt
 
 /** The nodes that the pool selects, sorted by name. */
 export function getSortedNodes(
-  { cache }: ReconcileContext,
+  { cache }: Cached,
   { spec }: ReplicatedStoragePool,
   selector: Selector,
 ): Node[] {
@@ -44,7 +50,7 @@ const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =
     : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
 
 /** The agent of a node is ready if any of its Pods is. */
-export function getAgentReadiness({ cache }: ReconcileContext, nodes: readonly Node[]): Map<string, boolean> {
+export function getAgentReadiness({ cache }: Cached, nodes: readonly Node[]): Map<string, boolean> {
   const readiness = new Map<string, boolean>();
   for (const { metadata } of nodes) {
     const pods = cache.byIndex(Pod, PODS_BY_NODE, metadata.name!);
@@ -54,7 +60,7 @@ export function getAgentReadiness({ cache }: ReconcileContext, nodes: readonly N
 }
 
 /** Without any agent Pod the agents probably run in another namespace, and `agentReady` of every node is false. */
-export function agentHint({ cache }: ReconcileContext, agentNamespace: string): string {
+export function agentHint({ cache }: Cached, agentNamespace: string): string {
   for (const _ of cache.list(Pod)) return '';
   return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
 }

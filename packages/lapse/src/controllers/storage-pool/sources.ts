@@ -197,15 +197,24 @@ export function* poolsOfPod({ spec }: Pod, cache: KindReader): Generator<ObjectK
   else for (const pool of cache.byIndex(ReplicatedStoragePool, BY_ELIGIBLE_NODE, name)) yield keyOf(pool);
 }
 
+export const NODES: WatchDefinition = {
+  kind: Node,
+  projection: nodeProjection,
+  facts: nodeFacts,
+  indexes: nodeIndexes,
+  to: poolsOfNode,
+} as WatchDefinition;
+
+export const VOLUME_GROUPS: WatchDefinition = {
+  kind: LVMVolumeGroup,
+  projection: lvgProjection,
+  facts: lvgFacts,
+  to: poolsOfLVG,
+} as WatchDefinition;
+
 export const watches = (agentNamespace: string): readonly WatchDefinition[] => [
-  {
-    kind: Node,
-    projection: nodeProjection,
-    facts: nodeFacts,
-    indexes: nodeIndexes,
-    to: poolsOfNode,
-  } as WatchDefinition,
-  { kind: LVMVolumeGroup, projection: lvgProjection, facts: lvgFacts, to: poolsOfLVG } as WatchDefinition,
+  NODES,
+  VOLUME_GROUPS,
   {
     kind: Pod,
     namespace: agentNamespace,
