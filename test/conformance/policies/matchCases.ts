@@ -1,7 +1,7 @@
 // Which writes a policy and its bindings match.
 
 import type { JsonObject } from '@lapse/kube/api/json';
-import { create, MAPS, map, named, PODS, rule } from '../webhooks/builders.ts';
+import { create, MAPS, map, mergePatch, named, POD_SUBRESOURCE_WRITES, rule } from '../webhooks/builders.ts';
 import { condition, maps, matching, type PolicyCase, policy } from './builders.ts';
 
 const DENY = ['false'];
@@ -34,12 +34,7 @@ export const MATCH_CASES: readonly PolicyCase[] = [
     writes: [
       create('a'),
       { method: 'PUT', path: `${MAPS}/a`, body: map('a') },
-      {
-        method: 'PATCH',
-        path: `${MAPS}/a`,
-        body: { data: { k: 'v' } },
-        type: 'application/merge-patch+json',
-      },
+      mergePatch(`${MAPS}/a`, { data: { k: 'v' } }),
       { method: 'DELETE', path: `${MAPS}/a` },
     ],
   },
@@ -148,19 +143,7 @@ export const MATCH_CASES: readonly PolicyCase[] = [
         matching(rule(['*'], ['pods/binding', 'pods/eviction'])),
       ),
     ],
-    writes: [
-      {
-        method: 'POST',
-        path: PODS,
-        body: { ...named('v1', 'Pod', 'p'), spec: { containers: [{ name: 'c', image: 'i' }] } },
-      },
-      {
-        method: 'POST',
-        path: `${PODS}/p/binding`,
-        body: { ...named('v1', 'Binding', 'p'), target: { kind: 'Node', name: 'n' } },
-      },
-      { method: 'POST', path: `${PODS}/p/eviction`, body: named('policy/v1', 'Eviction', 'p') },
-    ],
+    writes: POD_SUBRESOURCE_WRITES,
   },
   {
     name: 'namespaces',

@@ -63,3 +63,25 @@ export const named = (apiVersion: string, kind: string, name: string): JsonObjec
   kind,
   metadata: { name },
 });
+
+export const mergePatch = (path: string, body: JsonObject): WriteStep => ({
+  method: 'PATCH',
+  path,
+  body,
+  type: 'application/merge-patch+json',
+});
+
+/** Creates a Pod, binds it to a Node and evicts it. */
+export const POD_SUBRESOURCE_WRITES: readonly WriteStep[] = [
+  {
+    method: 'POST',
+    path: PODS,
+    body: { ...named('v1', 'Pod', 'p'), spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+  {
+    method: 'POST',
+    path: `${PODS}/p/binding`,
+    body: { ...named('v1', 'Binding', 'p'), target: { kind: 'Node', name: 'n' } },
+  },
+  { method: 'POST', path: `${PODS}/p/eviction`, body: named('policy/v1', 'Eviction', 'p') },
+];

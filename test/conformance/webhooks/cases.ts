@@ -7,9 +7,10 @@ import {
   IGNORE,
   MAPS,
   map,
+  mergePatch,
   mutating,
   named,
-  PODS,
+  POD_SUBRESOURCE_WRITES,
   rule,
   validating,
 } from './builders.ts';
@@ -70,12 +71,7 @@ export const CASES: readonly HookCase[] = [
     hooks: [{ phase: 'Validating', path: '/deny', rules: [rule(['UPDATE'], ['*'])] }],
     writes: [
       create('a'),
-      {
-        method: 'PATCH',
-        path: `${MAPS}/a`,
-        body: { data: { k: 'v' } },
-        type: 'application/merge-patch+json',
-      },
+      mergePatch(`${MAPS}/a`, { data: { k: 'v' } }),
       { method: 'PUT', path: `${MAPS}/a`, body: map('a') },
     ],
   },
@@ -212,19 +208,7 @@ export const CASES: readonly HookCase[] = [
   {
     name: 'bindings and evictions are seen as such',
     hooks: [{ phase: 'Validating', path: '/allow', rules: [rule(['*'], ['pods/binding', 'pods/eviction'])] }],
-    writes: [
-      {
-        method: 'POST',
-        path: PODS,
-        body: { ...named('v1', 'Pod', 'p'), spec: { containers: [{ name: 'c', image: 'i' }] } },
-      },
-      {
-        method: 'POST',
-        path: `${PODS}/p/binding`,
-        body: { ...named('v1', 'Binding', 'p'), target: { kind: 'Node', name: 'n' } },
-      },
-      { method: 'POST', path: `${PODS}/p/eviction`, body: named('policy/v1', 'Eviction', 'p') },
-    ],
+    writes: POD_SUBRESOURCE_WRITES,
   },
   {
     name: 'scales are seen as such',
@@ -237,12 +221,7 @@ export const CASES: readonly HookCase[] = [
     ],
     writes: [
       { method: 'POST', path: SETS, body: { ...named('apps/v1', 'ReplicaSet', 'r'), spec: SET_SPEC } },
-      {
-        method: 'PATCH',
-        path: `${SETS}/r/scale`,
-        body: { spec: { replicas: 2 } },
-        type: 'application/merge-patch+json',
-      },
+      mergePatch(`${SETS}/r/scale`, { spec: { replicas: 2 } }),
     ],
   },
   ...ORDER_CASES,

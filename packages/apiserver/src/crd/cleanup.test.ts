@@ -1,59 +1,44 @@
 import { VirtualClock } from '@lapse/base/virtualClock';
-import type { JsonObject } from '@lapse/kube/api/json';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Journal, type JournalRecord, Store } from '../store/store.ts';
 import {
+  api,
   CRDS_PATH,
+  conditionsOf,
   crd,
   GROUP,
-  startServer,
-  type TestResponse,
-  type TestServer,
+  restartServer,
+  useServer,
   WIDGETS,
+  WIDGETS_CRD,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
-
-let api: TestServer;
-beforeEach(async () => {
-  api = await startServer();
-});
-afterEach(async () => {
-  expect(api.unexpected).toEqual([]);
-  await api.close();
-});
-
-const statusOf = ({ body }: TestResponse) => (body['status'] ?? {}) as JsonObject;
-/** `Established=True/InitialNamesAccepted` */
-const conditionsOf = (response: TestResponse) =>
-  ((statusOf(response)['conditions'] ?? []) as JsonObject[]).map(
-    (c) => `${c['type']}=${c['status']}/${c['reason']}`,
-  );
+useServer();
 
 describe('deletion of a CRD', () => {
   beforeEach(async () => {
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
   });
 
   test('deletes its objects', async () => {
     await api.post(WIDGETS, widget('a'));
     const response = await api.send('GET', `${WIDGETS}?watch=1&resourceVersion=0`);
-    const deleted = await api.delete(WIDGET_DEFINITION);
+    const deleted = await api.delete(WIDGETS_CRD);
     expect(deleted.body['metadata']).toMatchObject({
       finalizers: ['customresourcecleanup.apiextensions.k8s.io'],
     });
     expect(conditionsOf(deleted)).toContain('Terminating=True/InstanceDeletionPending');
     await api.settle();
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
     expect((await api.get(WIDGETS)).text).toBe('404 page not found\n');
     let seen = '';
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) seen += String(chunk);
     expect(seen.match(/"type":"[A-Z]+"/g)).toEqual(['"type":"ADDED"', '"type":"DELETED"']);
     // A new CRD of the same name starts without objects.
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
     expect((await api.get(WIDGETS)).body['items']).toEqual([]);
   });
 
@@ -62,11 +47,9 @@ describe('deletion of a CRD', () => {
       ...widget('kept'),
       metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
     });
-    await api.delete(WIDGET_DEFINITION);
+    await api.delete(WIDGETS_CRD);
     await api.settle();
-    expect(conditionsOf(await api.get(WIDGET_DEFINITION))).toContain(
-      'Terminating=True/InstanceDeletionInProgress',
-    );
+    expect(conditionsOf(await api.get(WIDGETS_CRD))).toContain('Terminating=True/InstanceDeletionInProgress');
     expect(await api.post(WIDGETS, widget('new'))).toMatchObject({
       status: 403,
       body: {
@@ -76,24 +59,22 @@ describe('deletion of a CRD', () => {
     const kept = await api.patch(`${WIDGETS}/kept`, { metadata: { labels: { a: 'b' } } });
     expect(kept.body['metadata']).toMatchObject({ generation: 2, deletionGracePeriodSeconds: 0 });
     await api.wait(60);
-    expect(conditionsOf(await api.get(WIDGET_DEFINITION))).toContain(
-      'Terminating=True/InstanceDeletionCheck',
-    );
+    expect(conditionsOf(await api.get(WIDGETS_CRD))).toContain('Terminating=True/InstanceDeletionCheck');
     await api.patch(`${WIDGETS}/kept`, { metadata: { finalizers: null } });
     await api.settle();
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
   });
 
   test('deletes the objects first and then waits for other finalizers of the CRD', async () => {
-    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: ['a.example.com/b'] } });
+    await api.patch(WIDGETS_CRD, { metadata: { finalizers: ['a.example.com/b'] } });
     await api.post(WIDGETS, widget('a'));
-    await api.delete(WIDGET_DEFINITION);
+    await api.delete(WIDGETS_CRD);
     await api.settle();
-    const waiting = await api.get(WIDGET_DEFINITION);
+    const waiting = await api.get(WIDGETS_CRD);
     expect(waiting.body['metadata']).toMatchObject({ finalizers: ['a.example.com/b'] });
     expect(conditionsOf(waiting)).toContain('Terminating=False/InstanceDeletionCompleted');
-    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: null } });
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    await api.patch(WIDGETS_CRD, { metadata: { finalizers: null } });
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
     expect((await api.get(WIDGETS)).status).toBe(404);
   });
 
@@ -102,12 +83,12 @@ describe('deletion of a CRD', () => {
       ...widget('kept'),
       metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
     });
-    await api.delete(WIDGET_DEFINITION);
+    await api.delete(WIDGETS_CRD);
     await api.settle();
-    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: null } });
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    await api.patch(WIDGETS_CRD, { metadata: { finalizers: null } });
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
     expect((await api.get(`${WIDGETS}/kept`)).status).toBe(200);
   });
 
@@ -128,14 +109,14 @@ describe('deletion of a CRD', () => {
   });
 
   test('a dry run does not mark the CRD', async () => {
-    expect(conditionsOf(await api.delete(`${WIDGET_DEFINITION}?dryRun=All`))).toContain(
+    expect(conditionsOf(await api.delete(`${WIDGETS_CRD}?dryRun=All`))).toContain(
       'Terminating=True/InstanceDeletionPending',
     );
-    expect((await api.get(WIDGET_DEFINITION)).body['metadata']).not.toHaveProperty('deletionTimestamp');
+    expect((await api.get(WIDGETS_CRD)).body['metadata']).not.toHaveProperty('deletionTimestamp');
   });
 
   test('a wrong uid or resourceVersion is a conflict with the message of the CRD store', async () => {
-    expect(await api.ask('DELETE', WIDGET_DEFINITION, { preconditions: { uid: 'x' } })).toMatchObject({
+    expect(await api.ask('DELETE', WIDGETS_CRD, { preconditions: { uid: 'x' } })).toMatchObject({
       status: 409,
       body: {
         details: { kind: 'customresourcedefinitions' },
@@ -165,7 +146,7 @@ describe('a restart', () => {
   const restart = async (journal: MemoryJournal) => {
     await api.close();
     const clock = new VirtualClock();
-    api = await startServer({ clock, store: await Store.open(clock, journal) });
+    await restartServer({ clock, store: await Store.open(clock, journal) });
   };
   /** Journals commit after the current turn of the event loop. */
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -189,12 +170,12 @@ describe('a restart', () => {
       ...widget('kept'),
       metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
     });
-    await api.delete(WIDGET_DEFINITION);
+    await api.delete(WIDGETS_CRD);
     await turn();
     await restart(journal);
     await api.patch(`${WIDGETS}/kept`, { metadata: { finalizers: null } });
     await turn();
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
   });
 
   test('creations that race with the deletion of their CRD leave no objects', async () => {
@@ -203,10 +184,10 @@ describe('a restart', () => {
     await api.post(CRDS_PATH, crd());
     await turn();
     const race = ['a', 'b', 'c'].map((name) => api.post(WIDGETS, widget(name)));
-    race.push(api.delete(WIDGET_DEFINITION), api.post(WIDGETS, widget('d')), api.post(WIDGETS, widget('e')));
+    race.push(api.delete(WIDGETS_CRD), api.post(WIDGETS, widget('d')), api.post(WIDGETS, widget('e')));
     await Promise.all(race);
     for (let i = 0; i < 10; i++) await turn();
-    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS_CRD)).status).toBe(404);
     const left = [...journal.records.values()].filter((r) => r.resource === `widgets.${GROUP}` && r.bytes);
     expect(left).toEqual([]);
   });
@@ -214,7 +195,7 @@ describe('a restart', () => {
 
 test('rejects a creation that a webhook delays until the CRD is deleted', async () => {
   await api.post(CRDS_PATH, crd());
-  await api.get(WIDGET_DEFINITION);
+  await api.get(WIDGETS_CRD);
   const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
   api.server.admit({
     name: 'slow.example.com',
@@ -227,12 +208,12 @@ test('rejects a creation that a webhook delays until the CRD is deleted', async 
   });
   const creation = api.post(WIDGETS, widget('late'));
   await api.settle();
-  await api.delete(WIDGET_DEFINITION);
+  await api.delete(WIDGETS_CRD);
   await api.settle();
-  expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+  expect((await api.get(WIDGETS_CRD)).status).toBe(404);
   goOn();
   expect((await creation).status).toBe(403);
   await api.post(CRDS_PATH, crd());
-  await api.get(WIDGET_DEFINITION);
+  await api.get(WIDGETS_CRD);
   expect((await api.get(WIDGETS)).body['items']).toEqual([]);
 });

@@ -1,33 +1,19 @@
 import type { JsonObject } from '@lapse/kube/api/json';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
+  api,
   CRDS_PATH,
+  conditionsOf,
   crd,
   GROUP,
-  startServer,
-  type TestResponse,
-  type TestServer,
+  statusOf,
+  useServer,
   WIDGETS,
+  WIDGETS_CRD,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
-
-let api: TestServer;
-beforeEach(async () => {
-  api = await startServer();
-});
-afterEach(async () => {
-  expect(api.unexpected).toEqual([]);
-  await api.close();
-});
-
-const statusOf = ({ body }: TestResponse) => (body['status'] ?? {}) as JsonObject;
-/** `Established=True/InitialNamesAccepted` */
-const conditionsOf = (response: TestResponse) =>
-  ((statusOf(response)['conditions'] ?? []) as JsonObject[]).map(
-    (c) => `${c['type']}=${c['status']}/${c['reason']}`,
-  );
+useServer();
 
 const gadget = (names: JsonObject) => ({
   ...crd({ more: { names: { plural: 'gadgets', kind: 'Gadget', ...names } } }),
@@ -43,7 +29,7 @@ describe('a new CRD', () => {
       acceptedNames: { plural: '', kind: '' },
       storedVersions: ['v1'],
     });
-    const read = await api.get(WIDGET_DEFINITION);
+    const read = await api.get(WIDGETS_CRD);
     expect(conditionsOf(read)).toEqual([
       'NamesAccepted=True/NoConflicts',
       'Established=True/InitialNamesAccepted',
@@ -60,7 +46,7 @@ describe('a new CRD', () => {
   test('has no history: a watch from an earlier revision is too old', async () => {
     const before = (await api.get('/api/v1/namespaces')).body['metadata'] as JsonObject;
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
     const watch = await api.get(`${WIDGETS}?watch=1&resourceVersion=${before['resourceVersion']}`);
     expect(watch.text).toMatch(/"type":"ERROR".*too old resource version/);
   });
@@ -113,7 +99,7 @@ describe('names', () => {
       'Established=False/NotAccepted',
     ]);
     expect((await api.get(`/apis/${GROUP}/v1/gadgets`)).status).toBe(404);
-    await api.delete(WIDGET_DEFINITION);
+    await api.delete(WIDGETS_CRD);
     await api.settle();
     const accepted = await api.get(`${CRDS_PATH}/gadgets.${GROUP}`);
     expect(conditionsOf(accepted)).toEqual([
@@ -132,7 +118,7 @@ describe('names', () => {
     expect(conditionsOf(await api.get(`${CRDS_PATH}/gadgets.${GROUP}`))[0]).toBe(
       'NamesAccepted=False/ShortNamesConflict',
     );
-    await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: null } } });
+    await api.patch(WIDGETS_CRD, { spec: { names: { shortNames: null } } });
     await api.settle();
     expect(conditionsOf(await api.get(`${CRDS_PATH}/gadgets.${GROUP}`))[0]).toBe(
       'NamesAccepted=True/NoConflicts',
@@ -145,9 +131,9 @@ describe('names', () => {
       CRDS_PATH,
       crd({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['w'] } } }),
     );
-    await api.get(WIDGET_DEFINITION);
-    await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: ['gadget'] } } });
-    const read = await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
+    await api.patch(WIDGETS_CRD, { spec: { names: { shortNames: ['gadget'] } } });
+    const read = await api.get(WIDGETS_CRD);
     expect(conditionsOf(read)).toEqual([
       'NamesAccepted=False/ShortNamesConflict',
       'Established=True/InitialNamesAccepted',
@@ -160,9 +146,9 @@ describe('names', () => {
 describe('an update of a CRD', () => {
   test('ends watches, which would use the old schema', async () => {
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
-    await api.patch(WIDGET_DEFINITION, { spec: { names: { categories: ['all'] } } });
+    await api.patch(WIDGETS_CRD, { spec: { names: { categories: ['all'] } } });
     const events: string[] = [];
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) events.push(String(chunk));
     expect(events).toEqual([]);
@@ -170,9 +156,9 @@ describe('an update of a CRD', () => {
 
   test('of labels does not end watches', async () => {
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
+    await api.get(WIDGETS_CRD);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
-    await api.patch(WIDGET_DEFINITION, { metadata: { labels: { a: 'b' } } });
+    await api.patch(WIDGETS_CRD, { metadata: { labels: { a: 'b' } } });
     await api.post(WIDGETS, widget('w'));
     const events = response.body as AsyncIterable<Uint8Array>;
     expect(String((await events[Symbol.asyncIterator]().next()).value)).toContain('"type":"ADDED"');
@@ -180,12 +166,8 @@ describe('an update of a CRD', () => {
 
   test('that stops serving a version removes its path', async () => {
     await api.post(CRDS_PATH, crd());
-    await api.get(WIDGET_DEFINITION);
-    await api.patch(
-      WIDGET_DEFINITION,
-      [{ op: 'replace', path: '/spec/versions/0/served', value: false }],
-      'json',
-    );
+    await api.get(WIDGETS_CRD);
+    await api.patch(WIDGETS_CRD, [{ op: 'replace', path: '/spec/versions/0/served', value: false }], 'json');
     expect(await api.get(WIDGETS)).toMatchObject({ status: 404, text: '404 page not found\n' });
   });
 });

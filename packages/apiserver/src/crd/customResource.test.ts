@@ -1,35 +1,22 @@
 import type { JsonObject } from '@lapse/kube/api/json';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  CRDS_PATH,
+  api,
   crd,
+  define,
   GROUP,
   object,
-  startServer,
   type TestResponse,
-  type TestServer,
+  useServer,
   version,
   WIDGETS,
+  WIDGETS_CRD,
   widget,
 } from './testkit.ts';
 
-const WIDGET_DEFINITION = `${CRDS_PATH}/widgets.${GROUP}`;
 const text = { type: 'string' };
 
-let api: TestServer;
-beforeEach(async () => {
-  api = await startServer();
-});
-afterEach(async () => {
-  expect(api.unexpected).toEqual([]);
-  await api.close();
-});
-
-async function define(made: object): Promise<void> {
-  const response = await api.post(CRDS_PATH, made);
-  expect(response.body['message']).toBeUndefined();
-  await api.get(WIDGET_DEFINITION);
-}
+useServer();
 
 const specOf = ({ body }: TestResponse) => body['spec'];
 const metaOf = ({ body }: TestResponse) => body['metadata'] as JsonObject;
@@ -41,7 +28,7 @@ describe('storage and conversion', () => {
     await define(crd({ spec: object({ a: text, gone: text }) }));
     await api.post(WIDGETS, widget('old', { spec: { a: 'x', gone: 'y' } }));
     await api.patch(
-      WIDGET_DEFINITION,
+      WIDGETS_CRD,
       [
         { op: 'add', path: `${schemaPath}/fresh`, value: { ...text, default: 'new' } },
         { op: 'remove', path: `${schemaPath}/gone` },
@@ -74,7 +61,7 @@ describe('storage and conversion', () => {
         if (!changed) {
           changed = true;
           await api.patch(
-            WIDGET_DEFINITION,
+            WIDGETS_CRD,
             [
               { op: 'add', path: `${schemaPath}/fresh`, value: { ...text, default: 'new' } },
               { op: 'remove', path: `${schemaPath}/gone` },
@@ -256,7 +243,7 @@ describe('field selectors of a CRD', () => {
 
   test('match values from defaults that were added later', async () => {
     const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/n/default';
-    await api.patch(WIDGET_DEFINITION, [{ op: 'add', path, value: 7 }], 'json');
+    await api.patch(WIDGETS_CRD, [{ op: 'add', path, value: 7 }], 'json');
     const { body } = await api.get(`${WIDGETS}?fieldSelector=spec.n%3D7`);
     expect(body['items']).toMatchObject([{ metadata: { name: 'c' } }]);
   });

@@ -1,21 +1,8 @@
 import type { JsonObject } from '@lapse/kube/api/json';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CRDS_PATH, crd, GROUP, object, startServer, type TestServer, WIDGETS, widget } from './testkit.ts';
+import { describe, expect, test } from 'vitest';
+import { api, crd, define, GROUP, object, useServer, WIDGETS, widget } from './testkit.ts';
 
-let api: TestServer;
-beforeEach(async () => {
-  api = await startServer();
-});
-afterEach(async () => {
-  expect(api.unexpected).toEqual([]);
-  await api.close();
-});
-
-async function define(made: object): Promise<void> {
-  const answer = await api.post(CRDS_PATH, made);
-  expect(answer.body['message']).toBeUndefined();
-  await api.get(`${CRDS_PATH}/widgets.${GROUP}`);
-}
+useServer();
 
 describe('hostile objects', () => {
   test('prunes unknown prototype names and keeps declared ones', async () => {

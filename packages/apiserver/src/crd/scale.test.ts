@@ -1,13 +1,13 @@
 import type { JsonObject } from '@lapse/kube/api/json';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  api,
   CRDS_PATH,
   crd,
   GROUP,
   object,
-  startServer,
   type TestResponse,
-  type TestServer,
+  useServer,
   version,
   WIDGETS,
   widget,
@@ -16,9 +16,8 @@ import {
 const SCALE = `${WIDGETS}/w/scale`;
 const number = { type: 'integer' };
 
-let api: TestServer;
+useServer();
 beforeEach(async () => {
-  api = await startServer();
   const scale = {
     specReplicasPath: '.spec.size',
     statusReplicasPath: '.status.size',
@@ -31,10 +30,6 @@ beforeEach(async () => {
   const versions = [version('v1', schema, { storage: true, subresources: { status: {}, scale } })];
   await api.post(CRDS_PATH, crd({ versions }));
   await api.post(WIDGETS, widget('w', { spec: { size: 3, note: 'n' } }));
-});
-afterEach(async () => {
-  expect(api.unexpected).toEqual([]);
-  await api.close();
 });
 
 const partsOf = ({ status, body }: TestResponse) => ({ status, spec: body['spec'], scaled: body['status'] });

@@ -1,15 +1,17 @@
-// Test helper: an in-memory server on a virtual clock with a JSON client, and minimal CRDs.
+// Test helper: an in-memory server on a virtual clock with a JSON client, and minimal CRDs of widgets.
 
 import { seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { Outbound } from '../admission/webhooks/outbound.ts';
 import { createServer } from '../server.ts';
 import type { Store } from '../store/store.ts';
 
 export const CRDS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const GROUP = 'toys.example.com';
+export const WIDGETS_CRD = `${CRDS_PATH}/widgets.${GROUP}`;
 export const WIDGETS = `/apis/${GROUP}/v1/namespaces/default/widgets`;
 
 export interface TestResponse {
@@ -82,6 +84,40 @@ export async function startServer(
 }
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
+
+/** The server of the current test, after useServer(). */
+export let api: TestServer;
+
+/** Starts a server before each test and closes it afterwards. A test fails when a request has an unexpected error. */
+export function useServer(): void {
+  beforeEach(async () => {
+    api = await startServer();
+  });
+  afterEach(async () => {
+    expect(api.unexpected).toEqual([]);
+    await api.close();
+  });
+}
+
+/** Replaces the server of the current test. */
+export async function restartServer(options: Parameters<typeof startServer>[0]): Promise<void> {
+  api = await startServer(options);
+}
+
+/** Creates a CRD and waits until it is served. */
+export async function define(made: object): Promise<void> {
+  const response = await api.post(CRDS_PATH, made);
+  expect(response.body['message']).toBeUndefined();
+  await api.get(WIDGETS_CRD);
+}
+
+export const statusOf = ({ body }: TestResponse) => (body['status'] ?? {}) as JsonObject;
+
+/** `Established=True/InitialNamesAccepted` */
+export const conditionsOf = (response: TestResponse) =>
+  ((statusOf(response)['conditions'] ?? []) as JsonObject[]).map(
+    (c) => `${c['type']}=${c['status']}/${c['reason']}`,
+  );
 
 /** Without a timer, the server works only in microtasks. */
 async function settle(): Promise<void> {
