@@ -1,6 +1,7 @@
 // Conditions in the status of a CRD.
 
-import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Instant } from '@lapse/base/instant';
+import { findCondition as findIn, setCondition as setIn } from '@lapse/kube/api/conditions';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { objectAt, objectsAt } from './crd.ts';
@@ -22,9 +23,8 @@ export interface Condition {
 const conditionsOf = (object: KubeObject): JsonObject[] =>
   objectsAt(objectAt(object as unknown as JsonObject, 'status'), 'conditions');
 
-export function findCondition(object: KubeObject, type: ConditionType): Condition | undefined {
-  return conditionsOf(object).find((c) => c['type'] === type) as unknown as Condition | undefined;
-}
+export const findCondition = (object: KubeObject, type: ConditionType): Condition | undefined =>
+  findIn(conditionsOf(object), type) as Condition | undefined;
 
 export const isConditionTrue = (object: KubeObject, type: ConditionType): boolean =>
   findCondition(object, type)?.status === 'True';
@@ -35,18 +35,7 @@ export const sameCondition = (a: Condition, b: Condition | undefined): boolean =
 
 /** Adds or replaces a condition; lastTransitionTime changes only with the status. Modifies `object`. */
 export function setCondition(object: KubeObject, next: Condition, now: Instant): void {
-  const old = conditionsOf(object).find((c) => c['type'] === next.type);
-  const kept = old?.['status'] === next.status ? old['lastTransitionTime'] : undefined;
-  const fresh: JsonObject = {
-    type: next.type,
-    status: next.status,
-    lastTransitionTime: kept ?? formatTime(now),
-    reason: next.reason,
-    message: next.message,
-  };
-  const conditions = conditionsOf(object);
-  const replaced = conditions.map((c) => (c === old ? fresh : c));
-  writeConditions(object, old ? replaced : [...conditions, fresh]);
+  writeConditions(object, setIn(conditionsOf(object), { ...next }, now));
 }
 
 export function removeCondition(object: KubeObject, type: ConditionType): void {

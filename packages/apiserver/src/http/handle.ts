@@ -224,24 +224,7 @@ async function route(call: Call): Promise<HttpResponse> {
   if (!verb || !(call.resource.custom || call.resource.verbs.includes(verb))) throw methodNotAllowed();
   // Writes to a namespaced resource need a namespace in the path.
   if (call.resource.namespaced && call.namespace === undefined && verb !== 'list') throw methodNotAllowed();
-  switch (verb) {
-    case 'list':
-      return list(call, false);
-    case 'create':
-      return reviewHandler(call.resource)?.(call) ?? create(call);
-    case 'deletecollection':
-      return deleteCollection(call);
-    case 'get':
-      return get(call);
-    case 'update':
-      return update(call);
-    case 'patch':
-      return patch(call);
-    case 'delete':
-      return deleteOne(call);
-    default:
-      throw methodNotAllowed();
-  }
+  return HANDLERS[verb]!(call);
 }
 
 const COLLECTION: Record<string, string> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' };
@@ -258,14 +241,15 @@ async function routeSubresource(call: Call): Promise<HttpResponse> {
   const info = call.resource.subresources.find((s) => s.name === call.subresource)!;
   const verb = NAMED[method];
   if (!verb || !info.verbs.includes(verb)) throw methodNotAllowed();
-  switch (verb) {
-    case 'get':
-      return get(call);
-    case 'update':
-      return update(call);
-    case 'patch':
-      return patch(call);
-    default:
-      throw methodNotAllowed();
-  }
+  return HANDLERS[verb]!(call);
 }
+
+const HANDLERS: Readonly<Record<string, (call: Call) => Promise<HttpResponse>>> = {
+  list: (call) => list(call, false),
+  create: (call) => reviewHandler(call.resource)?.(call) ?? create(call),
+  deletecollection: deleteCollection,
+  get,
+  update,
+  patch,
+  delete: deleteOne,
+};

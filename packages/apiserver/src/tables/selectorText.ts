@@ -56,7 +56,7 @@ export function selectorText(selector: Value): string {
   return parts ? parts.join(',') || NONE : '<error>';
 }
 
-/** For Deployments, which print the selector itself. */
+/** For Deployments, which print the selector itself, and for scales. */
 export function bareSelectorText(selector: Value): string {
   if (!isObject(selector)) return '';
   return requirements(selector)?.join(',') ?? '<invalid>';

@@ -3,7 +3,7 @@
 import { conflict, notFound } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
 import type { HttpResponse } from '@lapse/kube/api/http';
-import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { clone, isObject, type Json } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { DecodeError } from '#schema/typed';
@@ -18,6 +18,7 @@ import {
   replicasAt,
   scaleAsEndpoint,
 } from '../../resources/scaleManagers.ts';
+import { bareSelectorText } from '../../tables/selectorText.ts';
 import { appliedFields, parseApply } from '../../verbs/apply.ts';
 import { matchNamespace } from '../../verbs/create.ts';
 import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../../verbs/patch.ts';
@@ -25,7 +26,7 @@ import { matchName, type UpdatePlan, updateObject } from '../../verbs/update.ts'
 import { metaOf, nonNegative } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { codecOf, decodeAs, structNameOf } from '../subresource.ts';
-import { assign, child, ensure, number, objects, stringMap, text, texts } from '../values.ts';
+import { assign, child, ensure, number } from '../values.ts';
 
 const PATHS = replicasAt(['apps/v1', 'apps/v1beta1', 'apps/v1beta2'], 'spec', 'replicas');
 
@@ -134,7 +135,7 @@ function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const metadata = { name, namespace, uid, resourceVersion, creationTimestamp };
   const replicas = number(specOf(object), 'replicas') ?? 0;
-  const selector = selectorText(child(specOf(object), 'selector'));
+  const selector = bareSelectorText(child(specOf(object), 'selector'));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -145,21 +146,4 @@ function scaleOf(object: KubeObject): KubeObject {
       ...(selector === '' ? {} : { selector }),
     },
   };
-}
-
-/** A label selector in its text form, sorted by key. */
-function selectorText(selector: JsonObject | undefined): string {
-  const equal = Object.entries(stringMap(selector, 'matchLabels')).map(([k, v]) => [k, `${k}=${v}`] as const);
-  const others = objects(selector, 'matchExpressions').map((e) => {
-    const [key, values] = [text(e, 'key'), texts(e, 'values').sort().join(',')];
-    const forms: Record<string, string> = {
-      In: `${key} in (${values})`,
-      NotIn: `${key} notin (${values})`,
-      Exists: key,
-      DoesNotExist: `!${key}`,
-    };
-    return [key, forms[text(e, 'operator')] ?? ''] as const;
-  });
-  const all = [...equal, ...others].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return all.map(([, form]) => form).join(',');
 }

@@ -12,7 +12,7 @@ import { keyOf, specOf } from '../../resources/resource.ts';
 import { RevisionMismatch } from '../../store/store.ts';
 import { admitAs, createdStatus, decodeAs } from '../subresource.ts';
 import { assign, ensure, objects, part, text } from '../values.ts';
-import { setCondition } from './conditions.ts';
+import { setPodCondition } from './conditions.ts';
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' };
 const PODS = { group: '', plural: 'pods' };
@@ -91,5 +91,5 @@ function assignNode(pod: KubeObject, binding: KubeObject, now: Instant): void {
   const { annotations, labels } = binding.metadata;
   if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
   if (labels) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
-  setCondition(status, { type: 'PodScheduled', status: 'True' }, now);
+  setPodCondition(status, { type: 'PodScheduled', status: 'True' }, now);
 }

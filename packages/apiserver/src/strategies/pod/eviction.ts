@@ -15,7 +15,7 @@ import { deleteObject } from '../../verbs/delete.ts';
 import { selects } from '../labelSelector.ts';
 import { admitAs, createdStatus, decodeAs } from '../subresource.ts';
 import { child, ensure, flag, list, number, objects, part, text } from '../values.ts';
-import { setCondition } from './conditions.ts';
+import { setPodCondition } from './conditions.ts';
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' };
 const PODS = { group: '', plural: 'pods' };
@@ -155,7 +155,7 @@ async function markEvicted(call: Call): Promise<void> {
     const pod = asObject(clone(asJson(head.object)));
     const message = 'Eviction API: evicting';
     const condition = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message };
-    setCondition(ensure(pod, 'status'), condition, clock.now());
+    setPodCondition(ensure(pod, 'status'), condition, clock.now());
     try {
       await store.put('pods', head.key, head.revision, pod);
       return;

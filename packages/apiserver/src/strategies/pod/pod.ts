@@ -10,7 +10,7 @@ import { keepMeta } from '../statusMeta.ts';
 import { child, copyField, ensure, list, number, objects, text } from '../values.ts';
 import { admitPod, approvePod } from './admission.ts';
 import { validateAnnotationChange, validatePodAnnotations } from './annotations.ts';
-import { setCondition } from './conditions.ts';
+import { setPodCondition } from './conditions.ts';
 import { paddedImage } from './containers.ts';
 import { defaultPod, qosClass } from './defaults.ts';
 import { validatePodResize } from './resize.ts';
@@ -148,7 +148,11 @@ export const podStrategy: Strategy = {
     pod['status'] = status;
     if (list(spec, 'schedulingGates').length === 0) return;
     const message = 'Scheduling is blocked due to non-empty scheduling gates';
-    setCondition(status, { type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }, now);
+    setPodCondition(
+      status,
+      { type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message },
+      now,
+    );
   },
   validate: validateCreate,
   prepareForUpdate: (next, old) => copyField(next, old, 'status'),

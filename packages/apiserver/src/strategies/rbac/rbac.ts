@@ -47,23 +47,29 @@ function validateAggregation(role: KubeObject): FieldError[] {
   });
 }
 
-function roleStrategyOf(namespaced: boolean): Strategy {
-  const validate = (role: KubeObject) => [
+/** `validateChange` compares an update with the old object. */
+const strategyOf = (
+  namespaced: boolean,
+  validate: (object: KubeObject) => FieldError[],
+  validateChange: (next: KubeObject, old: KubeObject) => FieldError[] = () => [],
+): Strategy => ({
+  nameRule: pathSegmentName,
+  createOnUpdate: true,
+  validate,
+  validatesMeta: true,
+  validateUpdate: (next, old) => [
+    ...metaOf(next, namespaced, pathSegmentName),
+    ...validate(next),
+    ...metaUpdate(next, old),
+    ...validateChange(next, old),
+  ],
+});
+
+const roleStrategyOf = (namespaced: boolean): Strategy =>
+  strategyOf(namespaced, (role) => [
     ...validateRules(role, namespaced),
     ...(namespaced ? [] : validateAggregation(role)),
-  ];
-  return {
-    nameRule: pathSegmentName,
-    createOnUpdate: true,
-    validate,
-    validatesMeta: true,
-    validateUpdate: (next, old) => [
-      ...metaOf(next, namespaced, pathSegmentName),
-      ...validate(next),
-      ...metaUpdate(next, old),
-    ],
-  };
-}
+  ]);
 
 function validateRef(binding: KubeObject, kinds: readonly string[]): FieldError[] {
   const ref = part(binding, 'roleRef');
@@ -100,24 +106,13 @@ function bindingStrategyOf(namespaced: boolean): Strategy {
     ...validateRef(binding, kinds),
     ...objects(binding, 'subjects').flatMap((s, i) => validateSubject(s, namespaced, `subjects[${i}]`)),
   ];
-  const refErrors = (next: KubeObject, old: KubeObject): FieldError[] => {
-    const [now, then] = [part(next, 'roleRef'), part(old, 'roleRef')];
-    const shown = { APIGroup: text(now, 'apiGroup'), Kind: text(now, 'kind'), Name: text(now, 'name') };
-    return equal(now, then) ? [] : [invalid('roleRef', shown, 'cannot change roleRef')];
-  };
-  return {
-    nameRule: pathSegmentName,
-    createOnUpdate: true,
-    applyDefaults: defaultSubjects,
-    validate,
-    validatesMeta: true,
-    validateUpdate: (next, old) => [
-      ...metaOf(next, namespaced, pathSegmentName),
-      ...validate(next),
-      ...metaUpdate(next, old),
-      ...refErrors(next, old),
-    ],
-  };
+  return { ...strategyOf(namespaced, validate, validateRefChange), applyDefaults: defaultSubjects };
+}
+
+function validateRefChange(next: KubeObject, old: KubeObject): FieldError[] {
+  const [now, then] = [part(next, 'roleRef'), part(old, 'roleRef')];
+  const shown = { APIGroup: text(now, 'apiGroup'), Kind: text(now, 'kind'), Name: text(now, 'name') };
+  return equal(now, then) ? [] : [invalid('roleRef', shown, 'cannot change roleRef')];
 }
 
 export const roleStrategy = roleStrategyOf(true);
