@@ -65,6 +65,46 @@ scenario('a replica that does not lead counts nothing as due', async (scene) => 
   expect(due()).toBe('1');
 });
 
+scenario(
+  'a replica that did not lead counts no deletion of that time, neither as its own nor as competing',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([
+      ttlPolicy('runs'),
+      run('a', { finished: seconds(0) }),
+      run('b', { finished: seconds(0) }),
+    ]);
+    const { registry } = await scene.simulation();
+    const counted = () =>
+      [
+        ...registry
+          .text()
+          .matchAll(/^lapse_(?:ttl_deleted|ttl_rival_deletions|deletions)_total\{[^}]*\} (?!0$).*$/gm),
+      ].map(([line]) => line);
+    await when.timePasses(seconds(1));
+    // The DELETEs do not reach the API server, so their result is unknown when the lease is lost.
+    when.serverAnswers('DELETE', { drop: 'before' }, { times: 50 });
+    await when.timePasses(minutes(10));
+    const before = counted();
+    expect([before, new Set(deletes(then))]).toEqual([[], new Set(['a', 'b'])]);
+    await when.leadershipIsLost();
+    await when.faultsEnd();
+    await when.timePasses(seconds(10));
+    // Another replica deletes both at their deadline; one of them is created again.
+    await when.user.delete('pipelinerun/a');
+    await when.user.delete('pipelinerun/b');
+    await when.user.apply(run('a'));
+    await when.timePasses(minutes(1));
+    expect(counted()).toEqual(before);
+    await when.leadershipReturns();
+    await when.timePasses(minutes(5));
+    await then.exists('pipelinerun/a');
+    expect(counted()).toEqual(before);
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 1, deleted: 0 });
+  },
+);
+
 describe('namespaces as targets', () => {
   const NAMESPACES = { target: { apiVersion: 'v1', kind: 'Namespace' }, from: 'Created', ttl: '1h' } as const;
 

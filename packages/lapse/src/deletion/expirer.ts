@@ -176,6 +176,15 @@ export class Expirer<Reason> {
   }
 
   /**
+   * This replica acts. If another one may have led since `pause`, the result of a DELETE without an answer may be its
+   * work, which it counted. Call it in every reconcile of a controller without `onStandbyChange`.
+   */
+  resume(): void {
+    if (this.#options.clock.elapsed() - this.#pausedAt >= NO_OTHER_LEADER) this.#own.forgetUnanswered();
+    this.#pausedAt = Number.POSITIVE_INFINITY;
+  }
+
+  /**
    * For `onStandbyChange`: counts the result of a DELETE that was in flight when the lease was lost. A removal that is
    * seen later may be the work of the next leader, which counts it.
    */

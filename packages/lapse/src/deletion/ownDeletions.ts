@@ -115,6 +115,10 @@ export class OwnDeletions<Reason = unknown> {
     this.#byId.delete(id);
   }
 
+  forgetUnanswered(): void {
+    for (const [id, { unanswered }] of this.#byId) if (unanswered !== undefined) this.#byId.delete(id);
+  }
+
   #set(id: string, own: OwnDeletion<Reason>): void {
     this.#byId.delete(id);
     this.#byId.set(id, own);

@@ -2,6 +2,7 @@
 // policy that keeps it longest wins. Each controller has its policies and their targets in one queue. Targets, namespaces
 // and CRDs are watched while a policy needs them.
 
+import { findCondition } from '@lapse/kube/api/conditions';
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
@@ -85,10 +86,12 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
       ...within,
       onPause: () => {
         policies.isActing = false;
+        expirer.pause();
       },
       onStandby: () => policies.standBy(),
       reconcile(ctx) {
         policies.isActing = true;
+        expirer.resume();
         const waking = parseWaking(ctx.key);
         return waking.kind === 'policy'
           ? reconcilePolicy(ctx, waking, { policies, ...activationOptions, ...within })
@@ -127,7 +130,7 @@ function dynamicFacts(object: KubeObject): unknown {
   // Policies are never targets: see rights.ts.
   if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
   const { status } = object as AnyPolicy;
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status?.conditions, 'Ready');
   return [policyFacts(object as AnyPolicy), ready?.status ?? null];
 }
 
