@@ -79,6 +79,9 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
+  'packages/lapse/src/expiry/podFinish.ts': [
+    'packages/lapse/src/controllers/ttl-after-finished/podFinish.test.ts',
+  ],
 };
 
 /** The test of the same name, or all fast tests of the folder. */

@@ -3,6 +3,7 @@
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, millis, minus, minutes, plus, seconds } from '@lapse/base/instant';
+import { SlidingWindow } from '@lapse/base/slidingWindow';
 
 export interface Limits {
   readonly perSecond?: number;
@@ -49,46 +50,6 @@ export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, 
   return { kind: 'go' };
 }
 
-/** Allows `most` events in any window of `length`. Uses monotonic time, so clock changes have no effect. */
-class Window {
-  readonly #most: number;
-  readonly #times: Float64Array;
-  readonly #length: Millis;
-  #next = 0;
-
-  /** `capacity`: how many events are remembered. It exceeds `most` if the limit was higher before. */
-  constructor(most: number, length: Millis, capacity = most) {
-    this.#most = most;
-    this.#times = new Float64Array(capacity).fill(Number.NEGATIVE_INFINITY);
-    this.#length = length;
-  }
-
-  /** The earliest time of the next event. */
-  earliest(): number {
-    const { length } = this.#times;
-    return this.#times[(this.#next + length - this.#most) % length]! + this.#length;
-  }
-
-  take(at: number): void {
-    this.#times[this.#next] = at;
-    this.#next = (this.#next + 1) % this.#times.length;
-  }
-
-  /** Copies the events of a window of the same size. */
-  copy(other: Window): void {
-    this.#times.set(other.#times);
-    this.#next = other.#next;
-  }
-
-  /** A window with another limit and the same recorded events. */
-  resized(most: number): Window {
-    const other = new Window(most, this.#length, Math.max(most, this.#times.length));
-    for (let i = 0; i < this.#times.length; i++)
-      other.take(this.#times[(this.#next + i) % this.#times.length]!);
-    return other;
-  }
-}
-
 interface Slot {
   readonly at: number;
   /** The plan in which this slot was reserved. */
@@ -117,80 +78,85 @@ function limitsOf({ perSecond, perMinute }: Limits): Limit[] {
 }
 
 /** Without limits, the budget always answers `go`. */
-export function createBudget({ clock, ...limits }: BudgetOptions): Budget {
-  const createWindows = () => limitsOf(limits).map(([most, length]) => new Window(most, length));
+export const createBudget = (options: BudgetOptions): Budget => new PlannedBudget(options);
+
+const earliest = (windows: readonly SlidingWindow[]) =>
+  Math.max(...windows.map((window) => window.earliest()));
+
+class PlannedBudget implements Budget {
+  readonly #clock: Clock;
   /** Recorded deletions. These windows enforce the limits. */
-  let spent = createWindows();
+  #spent: SlidingWindow[];
   /** Recorded and planned deletions. These windows give each waiting object its own time slot. */
-  let planned = createWindows();
-  const slots = new Map<string, Slot>();
-  let last = Number.NEGATIVE_INFINITY;
-  let plan = 0;
+  #planned: SlidingWindow[];
+  readonly #slots = new Map<string, Slot>();
+  #last = Number.NEGATIVE_INFINITY;
+  #plan = 0;
 
-  const earliest = (windows: readonly Window[]) => Math.max(...windows.map((window) => window.earliest()));
-
-  /** Reserves the next free slot of the plan. Slots only move forward. */
-  function reserve(elapsed: Millis): Slot {
-    last = Math.max(elapsed, last, earliest(planned));
-    for (const window of planned) window.take(last);
-    return { at: last, plan, retryAt: last };
+  constructor({ clock, ...limits }: BudgetOptions) {
+    const createWindows = () => limitsOf(limits).map(([most, length]) => new SlidingWindow(most, length));
+    this.#clock = clock;
+    this.#spent = createWindows();
+    this.#planned = createWindows();
   }
 
-  /** Restarts the plan from the recorded deletions, because slots were not used or were used late. */
-  function replan(): void {
-    plan++;
-    last = Number.NEGATIVE_INFINITY;
-    for (const [i, window] of planned.entries()) window.copy(spent[i]!);
-  }
-
-  function releaseUnused(elapsed: Millis): void {
-    for (const [uid, { retryAt }] of slots) {
-      if (elapsed - retryAt < RELEASE_AFTER) return;
-      slots.delete(uid);
-    }
-  }
-
-  function slotOf(uid: string, elapsed: Millis, free: number): Slot {
-    const slot = slots.get(uid) ?? reserve(elapsed);
-    if (elapsed < slot.at || free - elapsed <= REPLAN_AFTER) return slot;
-    if (slot.plan === plan) replan();
-    slots.delete(uid);
-    return reserve(elapsed);
-  }
-
-  function ask(uid: string, now: Instant, retryAt = now): Claim {
-    if (spent.length === 0) return { kind: 'go' };
-    const elapsed = clock.elapsed();
-    releaseUnused(elapsed);
-    const free = earliest(spent);
-    const slot = slotOf(uid, elapsed, free);
+  ask(uid: string, now: Instant, retryAt = now): Claim {
+    if (this.#spent.length === 0) return { kind: 'go' };
+    const elapsed = this.#clock.elapsed();
+    this.#releaseUnused(elapsed);
+    const free = earliest(this.#spent);
+    const slot = this.#slotOf(uid, elapsed, free);
     const left = Math.max(slot.at, free) - elapsed;
-    slots.set(uid, { ...slot, retryAt: elapsed + Math.max(left, minus(retryAt, now)) });
+    this.#slots.set(uid, { ...slot, retryAt: elapsed + Math.max(left, minus(retryAt, now)) });
     return left <= 0 ? { kind: 'go' } : { kind: 'wait', until: plus(now, millis(left)) };
   }
 
-  function spend(uid: string): void {
-    slots.delete(uid);
-    for (const window of spent) window.take(clock.elapsed());
+  spend(uid: string): void {
+    this.#slots.delete(uid);
+    for (const window of this.#spent) window.take(this.#clock.elapsed());
   }
 
-  function limit(changed: Limits): void {
+  claim(uid: string, now: Instant): Claim {
+    const claim = this.ask(uid, now);
+    if (claim.kind === 'go') this.spend(uid);
+    return claim;
+  }
+
+  limit(changed: Limits): void {
     const next = limitsOf(changed);
-    if (next.length !== spent.length) throw new Error('limits of other kinds need another budget');
-    spent = spent.map((window, i) => window.resized(next[i]![0]));
-    planned = spent.map((window, i) => window.resized(next[i]![0]));
-    slots.clear();
-    replan();
+    if (next.length !== this.#spent.length) throw new Error('limits of other kinds need another budget');
+    this.#spent = this.#spent.map((window, i) => window.resized(next[i]![0]));
+    this.#planned = this.#spent.map((window, i) => window.resized(next[i]![0]));
+    this.#slots.clear();
+    this.#replan();
   }
 
-  return {
-    ask,
-    spend,
-    limit,
-    claim(uid, now) {
-      const claim = ask(uid, now);
-      if (claim.kind === 'go') spend(uid);
-      return claim;
-    },
-  };
+  /** Reserves the next free slot of the plan. Slots only move forward. */
+  #reserve(elapsed: Millis): Slot {
+    this.#last = Math.max(elapsed, this.#last, earliest(this.#planned));
+    for (const window of this.#planned) window.take(this.#last);
+    return { at: this.#last, plan: this.#plan, retryAt: this.#last };
+  }
+
+  /** Restarts the plan from the recorded deletions, because slots were not used or were used late. */
+  #replan(): void {
+    this.#plan++;
+    this.#last = Number.NEGATIVE_INFINITY;
+    for (const [i, window] of this.#planned.entries()) window.copy(this.#spent[i]!);
+  }
+
+  #releaseUnused(elapsed: Millis): void {
+    for (const [uid, { retryAt }] of this.#slots) {
+      if (elapsed - retryAt < RELEASE_AFTER) return;
+      this.#slots.delete(uid);
+    }
+  }
+
+  #slotOf(uid: string, elapsed: Millis, free: number): Slot {
+    const slot = this.#slots.get(uid) ?? this.#reserve(elapsed);
+    if (elapsed < slot.at || free - elapsed <= REPLAN_AFTER) return slot;
+    if (slot.plan === this.#plan) this.#replan();
+    this.#slots.delete(uid);
+    return this.#reserve(elapsed);
+  }
 }

@@ -87,11 +87,7 @@ export function describeClock(state: ClockState, maxSkew: Millis): string | unde
   }
 }
 
-export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
-  const { clock, skew, raw, registry, maxSkew = seconds(30) } = options;
-  let measuring: Promise<void> | undefined;
-  let measuredAt = Number.NEGATIVE_INFINITY;
-  let last: ClockState = { kind: 'good' };
+function registerGauges(registry: Registry, skew: Skew, stateOf: () => ClockState): void {
   const gauge = (name: string, help: string, value: () => number) =>
     registry.gauge(name, help).collect(() => [[[], value()]]);
   gauge(
@@ -105,11 +101,19 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     () => (skew.estimate()?.uncertainty ?? 0) / 1000,
   );
   gauge('lapse_clock_held', '1 while the clocks are unknown or too far apart and nothing is deleted.', () =>
-    current().kind === 'good' ? 0 : 1,
+    stateOf().kind === 'good' ? 0 : 1,
   );
   gauge('lapse_clock_unknown', "1 while nothing is deleted because the API server's clock is unknown.", () =>
-    current().kind === 'unknown' ? 1 : 0,
+    stateOf().kind === 'unknown' ? 1 : 0,
   );
+}
+
+export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
+  const { clock, skew, raw, registry, maxSkew = seconds(30) } = options;
+  let measuring: Promise<void> | undefined;
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  let last: ClockState = { kind: 'good' };
+  registerGauges(registry, skew, current);
 
   /** Not good only if the last deletion was held and the next one would be. (An idle process has no estimate either.) */
   function current(): ClockState {

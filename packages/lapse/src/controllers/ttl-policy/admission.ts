@@ -51,10 +51,8 @@ export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOpt
     if (policy === undefined || !isReviewNeeded(request)) return { allowed: true };
     const compiled = compilePolicy(policy);
     if (compiled.kind === 'invalid') return deny(policy, compiled.errors);
-    const never = computeRefusedKind(compiled.policy);
-    if (never !== undefined) return deny(policy, [forbidden('spec.target', never.message)]);
-    const disabled = computeDisabled(compiled.policy, impersonation);
-    if (disabled !== undefined) return deny(policy, [forbidden('spec.serviceAccountName', disabled.message)]);
+    const error = computeSpecError(compiled.policy, impersonation);
+    if (error !== undefined) return deny(policy, [error]);
     const served = await client.discovery.find(compiled.policy.target);
     if (served === undefined) return { allowed: true, warnings: [unservedWarning(compiled.policy)] };
     const unfit = computeUnfit(compiled.policy, served);
@@ -74,6 +72,14 @@ export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOpt
     };
   },
 });
+
+/** The policy may never act as it is written. */
+function computeSpecError(policy: CompiledPolicy, impersonation: ImpersonationScope): FieldError | undefined {
+  const never = computeRefusedKind(policy);
+  if (never !== undefined) return forbidden('spec.target', never.message);
+  const disabled = computeDisabled(policy, impersonation);
+  return disabled && forbidden('spec.serviceAccountName', disabled.message);
+}
 
 const unservedWarning = ({ target }: CompiledPolicy): string =>
   `${describeKind(target)} is not served yet: the policy begins to work, with the rights you have then, when it is`;

@@ -1,5 +1,6 @@
 // Assesses which policies would work: the conditions of activation.ts, evaluated on a snapshot.
 
+import { findCondition } from '@lapse/kube/api/conditions';
 import { invalidError } from '@lapse/kube/api/fieldErrors';
 import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { Source } from '@lapse/runtime/source';
@@ -95,7 +96,7 @@ const ABOUT_RIGHTS: ReadonlySet<string> = new Set([
 ]);
 
 function lastReview({ metadata, status }: AnyPolicy): Refusal | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status?.conditions, 'Ready');
   const { reason = '', message = '' } = ready ?? {};
   const isCurrent = status?.observedGeneration === metadata.generation;
   return ready?.status === 'False' && isCurrent && ABOUT_RIGHTS.has(reason) ? { reason, message } : undefined;

@@ -1,10 +1,12 @@
 // Reconciles one policy: reviews whether it may act, declares its sources and writes its status.
 
 import { type Instant, instant, isDue, minutes, plus, seconds } from '@lapse/base/instant';
+import { findCondition } from '@lapse/kube/api/conditions';
 import { invalidError } from '@lapse/kube/api/fieldErrors';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { DynamicView, ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
 import { type Activation, type ActivationOptions, activate } from './activation.ts';
@@ -198,31 +200,18 @@ async function writeStatus(
   }
   written.differsSince ??= ctx.now;
   if (step.kind === 'later') return waitUntil(instant(Math.min(step.at, next ?? step.at)), 'status');
-  const { resourceVersion } = policy.metadata;
-  const answer = await ctx.client.patch(
-    of,
-    entry.key,
-    { type: 'merge', patch: { status } },
-    { subresource: 'status', ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }) },
-  );
-  switch (answer.kind) {
-    case 'patched':
-      written.wroteAt = ctx.now;
-      delete written.differsSince;
-      reportRefusal(ctx, policy, report);
-      return outcome;
-    case 'conflict':
-      return again('status changed meanwhile');
-    case 'missing':
-      return settled();
-    case 'invalid':
-      throw answer.error;
-  }
+  const patched = await patchStatus(ctx, of, policy, status);
+  if (patched.kind === 'refused') throw patched.error;
+  if ('outcome' in patched) return patched.outcome;
+  written.wroteAt = ctx.now;
+  delete written.differsSince;
+  reportRefusal(ctx, policy, report);
+  return outcome;
 }
 
 /** Emits an Event when the policy stops working, with the reason; not at every change of the counts. */
 function reportRefusal(ctx: ReconcileContext, policy: AnyPolicy & KubeObject, report: Report): void {
-  const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
+  const before = findCondition(policy.status?.conditions, 'Ready');
   if (report.kind === 'working' || before?.reason === report.refusal.reason) return;
   const { reason, message } = report.refusal;
   ctx.event(policy, { type: 'Warning', reason, action: 'Reconcile', note: message });

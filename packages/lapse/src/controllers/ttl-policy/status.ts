@@ -1,15 +1,7 @@
 // Computes the status of a policy. Changed counts are batched for a few seconds; a changed state is written at once.
 
-import {
-  formatEnd,
-  formatTime,
-  type Instant,
-  instant,
-  isDue,
-  type Millis,
-  plus,
-  seconds,
-} from '@lapse/base/instant';
+import { formatEnd, type Instant, instant, isDue, type Millis, plus, seconds } from '@lapse/base/instant';
+import { findCondition, setCondition } from '@lapse/kube/api/conditions';
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import type { PolicyMode, TTLPolicyStatus } from '#api/ttlPolicy';
@@ -37,16 +29,15 @@ export type Report =
 export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): TTLPolicyStatus {
   const { generation = 0 } = policy.metadata;
   const ready = report.kind === 'working' ? workingCondition(report) : refusedCondition(report.refusal);
-  const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
-  const lastTransitionTime =
-    before?.status === ready.status && before.lastTransitionTime !== undefined
-      ? before.lastTransitionTime
-      : formatTime(now);
   return {
     observedGeneration: generation,
     ...countsOf(report),
     deleted: report.deleted,
-    conditions: [{ type: 'Ready', ...ready, lastTransitionTime, observedGeneration: generation }],
+    conditions: setCondition(
+      policy.status?.conditions,
+      { type: 'Ready', ...ready, observedGeneration: generation },
+      now,
+    ),
   };
 }
 
@@ -114,7 +105,7 @@ function asJson(status: TTLPolicyStatus = {}): Json {
 }
 
 function isNewState(before: TTLPolicyStatus | undefined, next: TTLPolicyStatus): boolean {
-  const [a, b] = [before?.conditions?.[0], next.conditions?.[0]];
+  const [a, b] = [findCondition(before?.conditions, 'Ready'), findCondition(next.conditions, 'Ready')];
   return (
     before?.observedGeneration !== next.observedGeneration ||
     a?.status !== b?.status ||
