@@ -157,7 +157,7 @@ test('a server that does not answer is reported while waiting, and the wait is l
       await lapse.says(/^lapse: waiting for a response of http:\/\/127\.0\.0\.1:\d+\n/);
       expect(await lapse.exited).toBe(1);
       expect(lapse.out).toMatch(
-        /\nlapse: no answer to GET \S+ within 10 s; check that the API server is running/,
+        /\nlapse: no response to GET \S+ within 10 s; check that the API server is running/,
       );
     },
   ));

@@ -49,7 +49,7 @@ async function sendWithin<A>(clock: Clock, limit: Millis, request: TransportRequ
     unlink();
     if (!expired) throw error;
     const sent = error instanceof TransportError ? error.sent : true;
-    const message = `no answer to ${request.method} ${request.path} within ${limit / 1000} s`;
+    const message = `no response to ${request.method} ${request.path} within ${limit / 1000} s`;
     throw new TransportError('timeout', message, { sent, cause: error });
   } finally {
     cancel();

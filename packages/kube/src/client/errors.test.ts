@@ -34,7 +34,11 @@ describe('apiErrorFrom', () => {
     [
       'text',
       plain(404, '404 page not found\n', 'text/plain'),
-      { code: 404, reason: 'NotFound', message: 'the server answered 404 (text/plain): 404 page not found' },
+      {
+        code: 404,
+        reason: 'NotFound',
+        message: 'the server responded with status 404 (text/plain): 404 page not found',
+      },
     ],
     [
       'an HTML login page',
@@ -44,7 +48,7 @@ describe('apiErrorFrom', () => {
     [
       'an empty body',
       plain(503, ''),
-      { code: 503, reason: 'ServiceUnavailable', message: 'the server answered 503' },
+      { code: 503, reason: 'ServiceUnavailable', message: 'the server responded with status 503' },
     ],
     [
       'JSON that is not a Status',
@@ -61,7 +65,7 @@ describe('apiErrorFrom', () => {
     [
       'an empty Status',
       plain(409, '{"kind":"Status"}', 'application/json'),
-      { code: 409, reason: 'Conflict', message: 'the server answered 409' },
+      { code: 409, reason: 'Conflict', message: 'the server responded with status 409' },
     ],
     [
       'a Status with fields of wrong types',

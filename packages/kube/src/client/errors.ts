@@ -62,7 +62,7 @@ export function apiErrorFromStatus(status: JsonObject, httpCode?: number): ApiEr
   return new ApiError(
     code,
     known,
-    message === '' ? `the server answered ${code}` : message,
+    message === '' ? `the server responded with status ${code}` : message,
     readDetails(status.details),
   );
 }
@@ -102,7 +102,7 @@ function errorOf(response: TransportResponse): ApiError {
   if (status !== undefined) return apiErrorFromStatus(status, response.status);
   const quoted = quoteBody(response.body);
   const type = headerOf(response.headers, 'content-type') ?? 'no content type';
-  const message = `the server answered ${response.status}${quoted === '' ? '' : ` (${type}): ${quoted}`}`;
+  const message = `the server responded with status ${response.status}${quoted === '' ? '' : ` (${type}): ${quoted}`}`;
   // This cause distinguishes a 404 of a proxy from the API server's statement that the object does not exist.
   const causes = [{ reason: 'UnexpectedServerResponse', message: quoted }];
   return new ApiError(response.status, REASONS[response.status], message, { causes });

@@ -166,7 +166,13 @@ describe('running a plugin', () => {
       'too much output',
       'process.stdout.write("x".repeat(3e6)); setInterval(() => {}, 1000)',
       {},
-      /too much output/,
+      /the plugin was stopped: its output exceeds 1 MiB$/,
+    ],
+    [
+      'a plugin that another process terminates',
+      'console.error("bye"); process.kill(process.pid, "SIGTERM")',
+      {},
+      /the plugin was terminated by SIGTERM: bye$/,
     ],
     [
       'a command that is not in PATH, with the install hint',
@@ -203,7 +209,9 @@ describe('running a plugin', () => {
   it('stops a plugin that does not exit', async () => {
     const clock = manualClock();
     const source = execPlugin(await plugin('setInterval(() => {}, 1000)'), { clock, environment: {} });
-    const failed = expect(source.current()).rejects.toThrow('timeout or too much output');
+    const failed = expect(source.current()).rejects.toThrow(
+      'the plugin was stopped: it did not exit within 60 s',
+    );
     while (clock.sleepers === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(minutes(1));
     await failed;

@@ -24,19 +24,20 @@ const MAX_OUTPUT = 1024 * 1024;
 const MAX_ERROR_OUTPUT = 1000;
 
 interface Run {
-  readonly code: number | null;
+  /** Why the plugin failed, or undefined if it exited with code 0. */
+  readonly problem: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Collects the output of a stream. Kills the process if the output exceeds the limit. */
-function gather(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
+/** Collects the output of a stream. Calls `onTooLong` if it exceeds the limit. */
+function gather(child: ChildProcess, name: 'stdout' | 'stderr', onTooLong: () => void): () => string {
   const parts: Buffer[] = [];
   let size = 0;
   child[name]?.on('data', (part: Buffer) => {
     size += part.length;
     if (size <= MAX_OUTPUT) parts.push(part);
-    else child.kill('SIGKILL');
+    else onTooLong();
   });
   return () => Buffer.concat(parts).toString('utf8');
 }
@@ -48,21 +49,34 @@ function run(exec: ExecConfig, options: ExecPluginOptions, info: string, interac
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
       windowsHide: true,
     });
-    const stdout = gather(child, 'stdout');
-    const stderr = gather(child, 'stderr');
+    let stopped: string | undefined;
+    const stop = (why: string) => {
+      stopped ??= `the plugin was stopped: ${why}`;
+      child.kill('SIGKILL');
+    };
+    const onTooLong = () => stop(`its output exceeds ${MAX_OUTPUT / 1024 ** 2} MiB`);
+    const stdout = gather(child, 'stdout', onTooLong);
+    const stderr = gather(child, 'stderr', onTooLong);
     const { clock } = options;
     const cancel = interactive
       ? () => {}
-      : clock.wakeAt(plus(clock.now(), TIME_LIMIT), () => child.kill('SIGKILL'));
+      : clock.wakeAt(plus(clock.now(), TIME_LIMIT), () =>
+          stop(`it did not exit within ${TIME_LIMIT / 1000} s`),
+        );
     child.on('error', (error) => {
       cancel();
       reject(error);
     });
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       cancel();
-      resolve({ code, stdout: stdout(), stderr: stderr() });
+      resolve({ problem: stopped ?? problemOf(code, signal), stdout: stdout(), stderr: stderr() });
     });
   });
+}
+
+function problemOf(code: number | null, signal: NodeJS.Signals | null): string | undefined {
+  if (signal !== null) return `the plugin was terminated by ${signal}`;
+  return code === 0 ? undefined : `the plugin exited with code ${code}`;
 }
 
 function isInteractive(exec: ExecConfig, available: boolean): boolean {
@@ -86,18 +100,15 @@ export function execPlugin(exec: ExecConfig, options: ExecPluginOptions): Creden
     try {
       const interactive = isInteractive(exec, options.interactive === true);
       const ca = exec.cluster?.ca === undefined ? undefined : await readMaterial(exec.cluster.ca);
-      const { code, stdout, stderr } = await run(
+      const { problem, stdout, stderr } = await run(
         exec,
         options,
         buildExecInfo(exec, interactive, ca),
         interactive,
       );
-      if (code !== 0) {
-        const end =
-          code === null
-            ? 'the plugin was killed: timeout or too much output'
-            : `the plugin exited with code ${code}`;
-        throw new ExecOutputError(`${end}: ${stderr.trim().slice(-MAX_ERROR_OUTPUT)}`);
+      if (problem !== undefined) {
+        const output = stderr.trim().slice(-MAX_ERROR_OUTPUT);
+        throw new ExecOutputError(output === '' ? problem : `${problem}: ${output}`);
       }
       return parseExecCredential(stdout, exec.apiVersion);
     } catch (error) {

@@ -34,7 +34,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
       body: Buffer.from('<!DOCTYPE html>\n<html><h1>404</h1></html>'),
     }),
     1,
-    /^the server answered 404 \(text\/html\); check that this is the address of a Kubernetes API server/,
+    /^the server responded with status 404 \(text\/html\); check that this is the address of a Kubernetes API server/,
   ],
   [
     'an HTML page instead of JSON',

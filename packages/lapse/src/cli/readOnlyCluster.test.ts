@@ -39,7 +39,7 @@ test('an API server that never responds is named once after three seconds, and t
     ({ message }: Error) => `${message} at ${since() < minutes(1) ? 'once' : 'length'}`,
   );
   await clock.advance(minutes(3), () => new Promise((resolve) => setImmediate(resolve)));
-  expect(await failed).toBe('no answer to GET /api within 10 s at once');
+  expect(await failed).toBe('no response to GET /api within 10 s at once');
   expect(said).toEqual([3000]);
 });
 
@@ -50,5 +50,5 @@ test('an API server that has responded before gets the usual timeout', async () 
   expect(said).toEqual([]);
   const failed = ask().catch(({ message }: Error) => message);
   await clock.advance(minutes(5), () => new Promise((resolve) => setImmediate(resolve)));
-  expect(await failed).toBe('no answer to GET /api within 30 s');
+  expect(await failed).toBe('no response to GET /api within 30 s');
 });
