@@ -1,7 +1,8 @@
 // Computes the deletion of a namespace: the kinds to delete, the remaining objects of each, and the conditions with the
 // texts of kube-controller-manager. Pure.
 
-import { formatTime, type Instant, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
+import { type Instant, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { Condition, Namespace, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { ObjectMeta } from '@lapse/kube/api/object';
@@ -122,20 +123,13 @@ export function computeConditions(
   now: Instant,
 ): Condition[] | undefined {
   const problemsByType = computeProblems(findings);
-  const next = [...present];
-  let changed = false;
+  let next = present;
   for (const [type, well] of Object.entries(NO_PROBLEM)) {
     const trouble = problemsByType.get(type);
     const status = trouble === undefined ? 'False' : 'True';
-    const { reason, message } = trouble ?? well;
-    const at = next.findIndex((condition) => condition.type === type);
-    const old = next[at];
-    if (old?.status === status && old.reason === reason && old.message === message) continue;
-    const lastTransitionTime = (old?.status === status && old.lastTransitionTime) || formatTime(now);
-    changed = true;
-    next.splice(at === -1 ? next.length : at, 1, { type, status, lastTransitionTime, reason, message });
+    next = setCondition(next, { type, status, ...(trouble ?? well) }, now);
   }
-  return changed ? next : undefined;
+  return next === present ? undefined : [...next];
 }
 
 function computeProblems({ discovery, problems, remains }: Findings): Map<string, ConditionText> {
