@@ -99,64 +99,43 @@ describe('hasEnded', () => {
   });
 });
 
+const NONE = { kind: 'none' };
+const waiting = (until: number) => ({ kind: 'waiting', until: at(until) });
+const expired = (since: number) => ({ kind: 'expired', since: at(since) });
+
 describe('expiry by the configured TTL', () => {
   const expiry = (shape: Shape, now: Instant) =>
     computeScannedExpiry(request(shape), rulesOf('scanner'), now);
   test.each([
-    ['a pending request never expires', {}, at(hours(900)), { kind: 'none' }],
-    [
-      'one millisecond before its deadline a request waits',
-      { ready: 'True' },
-      at(599_999),
-      { kind: 'waiting', until: at(600_000) },
-    ],
-    [
-      'exactly at its deadline a request has expired',
-      { ready: 'True' },
-      at(600_000),
-      { kind: 'expired', since: at(600_000) },
-    ],
-    [
-      'a failed request expires as well',
-      { ready: 'False', reason: 'InUse' },
-      at(700_000),
-      { kind: 'expired', since: at(600_000) },
-    ],
+    ['a pending request never expires', {}, at(hours(900)), NONE],
+    ['one millisecond before its deadline a request waits', { ready: 'True' }, at(599_999), waiting(600_000)],
+    ['exactly at its deadline a request has expired', { ready: 'True' }, at(600_000), expired(600_000)],
+    ['a failed request expires as well', { ready: 'False', reason: 'InUse' }, at(700_000), expired(600_000)],
     [
       'a request without a completion time never expires',
       { ready: 'True', completed: null },
       at(hours(900)),
-      { kind: 'none' },
+      NONE,
     ],
     [
       'a request with an unreadable completion time never expires',
       { ready: 'True', completed: 'soon' },
       at(hours(900)),
-      { kind: 'none' },
+      NONE,
     ],
     [
       'a request that is being deleted does not expire',
       { ready: 'True', deleting: true },
       at(hours(900)),
-      { kind: 'none' },
+      NONE,
     ],
-    [
-      'a longer TTL annotation has no effect',
-      { ready: 'True', ttl: '900h' },
-      at(600_000),
-      { kind: 'expired', since: at(600_000) },
-    ],
-    [
-      'a shorter TTL annotation has no effect',
-      { ready: 'True', ttl: '1s' },
-      at(599_999),
-      { kind: 'waiting', until: at(600_000) },
-    ],
+    ['a longer TTL annotation has no effect', { ready: 'True', ttl: '900h' }, at(600_000), expired(600_000)],
+    ['a shorter TTL annotation has no effect', { ready: 'True', ttl: '1s' }, at(599_999), waiting(600_000)],
     [
       'an unreadable TTL annotation has no effect',
       { ready: 'True', ttl: '10minutes' },
       at(600_000),
-      { kind: 'expired', since: at(600_000) },
+      expired(600_000),
     ],
   ])('%s', (_name, shape, now, expected) => {
     expect(expiry(shape as Shape, now)).toEqual(expected);
@@ -169,37 +148,32 @@ describe('expiry by the annotation', () => {
     message: `Invalid TTL annotation format: ${text} (error: ${error})`,
   });
   test.each([
-    ['a request without annotation never expires', { ready: 'True' }, at(hours(900)), { kind: 'none' }],
-    ['a request that has not ended never expires', { ttl: '1s' }, at(hours(900)), { kind: 'none' }],
+    ['a request without annotation never expires', { ready: 'True' }, at(hours(900)), NONE],
+    ['a request that has not ended never expires', { ttl: '1s' }, at(hours(900)), NONE],
     [
       'a request that another controller marked as running never expires',
       { ready: 'False', reason: 'Running', ttl: '1s' },
       at(9e6),
-      { kind: 'none' },
+      NONE,
     ],
     [
       'an unreadable annotation is ignored without a completion time',
       { ready: 'True', completed: null, ttl: 'x' },
       at(0),
-      { kind: 'none' },
+      NONE,
     ],
-    [
-      'the TTL of the annotation decides',
-      { ready: 'True', ttl: '1h' },
-      at(3_599_999),
-      { kind: 'waiting', until: at(3_600_000) },
-    ],
+    ['the TTL of the annotation decides', { ready: 'True', ttl: '1h' }, at(3_599_999), waiting(3_600_000)],
     [
       'a request expires exactly at the deadline of its annotation',
       { ready: 'True', ttl: '1h' },
       at(3_600_000),
-      { kind: 'expired', since: at(3_600_000) },
+      expired(3_600_000),
     ],
     [
       'a request with InvalidTTL expires once its annotation is corrected',
       { ready: 'False', reason: 'InvalidTTL', ttl: '1m' },
       at(60_000),
-      { kind: 'expired', since: at(60_000) },
+      expired(60_000),
     ],
     [
       '10minutes',
