@@ -85,7 +85,7 @@ function startController(): () => Promise<void> {
     defaults: { actAs: 'controller', leaderElection: { enabled: false } },
   });
   const { manager } = assemble({
-    wires: { transport, leaseTransport: transport, credentials, namespace: 'default' },
+    connection: { transport, leaseTransport: transport, credentials, namespace: 'default' },
     general: readGeneral(document),
     document,
     known: FAMILIES,

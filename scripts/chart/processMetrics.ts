@@ -23,9 +23,9 @@ export async function metricsOfProcess(): Promise<Metric[]> {
   const transport = (async () => {
     throw new Error('no cluster');
   }) as unknown as Transport;
-  const wires = { transport, leaseTransport: transport, credentials: anonymous, namespace: 'none' };
+  const connection = { transport, leaseTransport: transport, credentials: anonymous, namespace: 'none' };
   const { manager, registry, families } = assemble({
-    wires,
+    connection,
     general: readGeneral(document),
     document,
     known: FAMILIES,

@@ -11,8 +11,8 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { createUserClient } from '@lapse/simulation/userClient';
-import { Everything } from 'lapse/cli/up/everything';
 import { LiveTimeline } from 'lapse/cli/up/liveTimeline';
+import { LocalCluster } from 'lapse/cli/up/localCluster';
 import { panelLines } from 'lapse/cli/up/panel';
 import { createTempo } from 'lapse/cli/up/speed';
 import type { Overview } from 'lapse/cli/up/tally';
@@ -75,7 +75,7 @@ test('a week in a minute: every family deletes something on every day, each at i
     random,
     log: silentLog,
   };
-  const everything = new Everything(server.handle, 't', options);
+  const everything = new LocalCluster(server.handle, 't', options);
   const rest = () => everything.rest(server);
   // Real time advances only when the virtual one has kept up with it.
   const pass = (length: Millis, speed: number) => {

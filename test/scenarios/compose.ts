@@ -5,10 +5,10 @@ import type { ControllerDefinition } from '@lapse/runtime/definition';
 import type { Compose } from '@lapse/simulation/process';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
-import { composeFamilies as compose } from 'lapse/forecast/simulate/compose';
+import { composeFamilies as compose } from 'lapse/forecast/simulate/composeFamilies';
 import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
-export interface Ensemble {
+export interface ComposeOptions {
   readonly families: readonly Family[];
   /** Controllers of the test, in addition to the families. */
   readonly controllers: readonly ControllerDefinition[];
@@ -23,7 +23,7 @@ export function findFamily(name: string): Family {
   throw new Error(`there is no family ${name}, there are: ${FAMILIES.map((known) => known.name).join(', ')}`);
 }
 
-function complete({ families, configuration, gates }: Ensemble): JsonObject {
+function complete({ families, configuration, gates }: ComposeOptions): JsonObject {
   const schema = compileConfiguration(families);
   const given = { ...configuration, featureGates: { ...gates } };
   const { document, errors } = schema.complete(given);
@@ -32,7 +32,7 @@ function complete({ families, configuration, gates }: Ensemble): JsonObject {
   return document;
 }
 
-export function composeFamilies(ensemble: Ensemble): Compose {
-  const { families, controllers } = ensemble;
-  return compose({ families, controllers, document: complete(ensemble) });
+export function composeFamilies(options: ComposeOptions): Compose {
+  const { families, controllers } = options;
+  return compose({ families, controllers, document: complete(options) });
 }

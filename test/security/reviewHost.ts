@@ -49,7 +49,7 @@ async function familyFunctions(): Promise<readonly AdmissionFunction[]> {
     throw new Error('no cluster');
   }) as unknown as Transport;
   const { families } = assemble({
-    wires: { transport, leaseTransport: transport, credentials: anonymous, namespace: 'default' },
+    connection: { transport, leaseTransport: transport, credentials: anonymous, namespace: 'default' },
     general: readGeneral(document),
     document,
     known: FAMILIES,

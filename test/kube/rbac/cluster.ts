@@ -43,11 +43,11 @@ export interface FamilyCluster {
 }
 
 export async function openFamilyCluster({ url, ca, adminToken, directory }: Place): Promise<FamilyCluster> {
-  const wires: Transport[] = [];
+  const connection: Transport[] = [];
   const running: LapseProcess[] = [];
   const open = () => {
     const wire = undiciTransport({ server: url, clock: realClock, tls: { ca } });
-    wires.push(wire);
+    connection.push(wire);
     return wire;
   };
   const clientOf = (token: string) =>
@@ -103,7 +103,7 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
     async close() {
       await endProcesses();
       await simulatedControllers.stop();
-      await Promise.all(wires.splice(0).map((wire) => wire.close?.()));
+      await Promise.all(connection.splice(0).map((wire) => wire.close?.()));
     },
   };
 }

@@ -7,7 +7,7 @@ import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { Compose } from '@lapse/simulation/process';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
-import { composeFamilies, type Ensemble, findFamily } from '../compose.ts';
+import { type ComposeOptions, composeFamilies, findFamily } from '../compose.ts';
 
 interface Asked {
   readonly user: string;
@@ -128,13 +128,13 @@ export interface RbacCluster {
 
 /** A simulation of the Cleaner with this authorization. */
 export async function withRbac(
-  configuration: Ensemble['configuration'],
+  configuration: ComposeOptions['configuration'],
   test: (cluster: RbacCluster) => Promise<void>,
 ): Promise<void> {
   const rbac = new Rbac();
   const family = findFamily('cleaner');
   const cleaner = { impersonation: 'cluster', ...(configuration['cleaner'] as object | undefined) };
-  const complete = { ...configuration, cleaner } as Ensemble['configuration'];
+  const complete = { ...configuration, cleaner } as ComposeOptions['configuration'];
   const compose = composeFamilies({
     families: [family],
     controllers: [],

@@ -55,7 +55,7 @@ export class Process {
     const defaults = overlay(configurationOf(installation), options.configuration);
     const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults });
     this.#assembly = assemble({
-      wires: {
+      connection: {
         transport,
         leaseTransport: transport,
         credentials: fixedCredentials({ headers: bearer(token) }),

@@ -2,7 +2,7 @@ import { instant } from '@lapse/base/instant';
 import { MAX_PATTERN_SIZE, Patterns } from '@lapse/base/patterns';
 import { type Compilation, messageWithoutData } from '@lapse/cel/cel';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { rememberingDesk } from 'lapse/cli/checkpoint/checkpoint.testkit';
+import { recordingContext } from 'lapse/cli/checkpoint/checkpoint.testkit';
 import { terminalText } from 'lapse/cli/terminalText';
 import type { Understood } from 'lapse/controllers/cleaner/spec';
 import type { Compiled } from 'lapse/controllers/ttl-policy/compile';
@@ -218,13 +218,13 @@ const texts: readonly Attack[] = [
     async run() {
       const steers = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
       expect(terminalText(HOSTILE_NAME)).not.toMatch(steers);
-      const desk = rememberingDesk({} as never);
-      await desk.run(async ({ out, say }) => {
+      const commandContext = recordingContext({} as never);
+      await commandContext.run(async ({ out, say }) => {
         await out(HOSTILE_NAME);
         say(HOSTILE_NAME);
         return 0;
       });
-      const { out, said } = desk.take();
+      const { out, said } = commandContext.take();
       expect(`${out}${said}`).not.toMatch(steers);
     },
   },

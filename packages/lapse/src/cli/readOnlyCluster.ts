@@ -11,7 +11,7 @@ import type { Transport } from '@lapse/kube/client/transport';
 import { type Cluster, type ClusterFlags, reachCluster } from '#manager/cluster';
 import { readOnly } from '#manager/readOnly';
 
-export interface Looking {
+export interface ReadOnlyCluster {
   readonly client: Client;
   readonly cluster: Cluster;
 }
@@ -20,7 +20,7 @@ export interface Looking {
 export const sayToUser = (text: string): void => void process.stderr.write(`lapse: ${text}\n`);
 
 /** The caller must close it. */
-export async function openCluster(flags: ClusterFlags): Promise<Looking> {
+export async function openCluster(flags: ClusterFlags): Promise<ReadOnlyCluster> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials, server } = cluster;
   const say = (): void => sayToUser(`waiting for a response of ${server}`);

@@ -15,7 +15,7 @@ export interface Table<T> {
   readonly beneath: (row: Row) => string;
 }
 
-export interface Manner {
+export interface TableOptions {
   /** For the header. */
   readonly bold: Style;
   /** Width of the terminal. Undefined: lines are not wrapped. */
@@ -29,7 +29,11 @@ const INDENT = 4;
 const LEAST_WIDE = 20;
 
 /** Rows are generated twice, once for their widths: a hundred thousand rows need more memory than the plan itself. */
-export function* table<T>(of: readonly T[], what: Table<T>, { bold, columns }: Manner): Generator<string> {
+export function* table<T>(
+  of: readonly T[],
+  what: Table<T>,
+  { bold, columns }: TableOptions,
+): Generator<string> {
   const { header, rowOf, first, beneath } = what;
   const widths = header.map((title) => title.length);
   for (const one of of)

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { rememberingDesk } from './checkpoint/checkpoint.testkit.ts';
+import { recordingContext } from './checkpoint/checkpoint.testkit.ts';
 import { documentText } from './documents.ts';
 import { terminalText } from './terminalText.ts';
-import { Pinned } from './up/pinned.ts';
+import { PinnedLines } from './up/pinnedLines.ts';
 
 const HOSTILE = 'a\u001b[2J\u001b]0;title\u0007b\r\u009b31m\u202ec\u001b[8md';
 const STEERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
@@ -32,20 +32,20 @@ describe('text for a terminal', () => {
 
 describe('output to a terminal', () => {
   test('of the checkpoint commands escapes control characters', async () => {
-    const desk = rememberingDesk({} as never);
-    await desk.run(async ({ out, say }) => {
+    const commandContext = recordingContext({} as never);
+    await commandContext.run(async ({ out, say }) => {
       await out(`${HOSTILE}\n`);
       say(HOSTILE);
       return 0;
     });
-    const { out, said } = desk.take();
+    const { out, said } = commandContext.take();
     expect(out).not.toMatch(STEERS);
     expect(said).not.toMatch(STEERS);
   });
 
   test('of the live view escapes control characters', () => {
     const written: string[] = [];
-    const pinned = new Pinned((text) => written.push(text));
+    const pinned = new PinnedLines((text) => written.push(text));
     pinned.scroll(`${HOSTILE}\n`);
     expect(written.join('')).not.toMatch(STEERS);
     pinned.pin([HOSTILE]);

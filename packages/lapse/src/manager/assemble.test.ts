@@ -84,7 +84,7 @@ async function start(
   const say = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { debug: () => {}, info: say, warn: say, error: say, with: () => log };
   const assembly = assemble({
-    wires: { transport, leaseTransport: transport, credentials: anonymous, namespace: 'lapse-system' },
+    connection: { transport, leaseTransport: transport, credentials: anonymous, namespace: 'lapse-system' },
     general: readGeneral(document),
     document,
     known: [family],

@@ -27,7 +27,7 @@ import type { General } from './configuration/general.ts';
 import { computeGates } from './selection.ts';
 
 /** The connection to the cluster. */
-export interface Wires {
+export interface ClusterConnection {
   readonly transport: Transport;
   /** Only for the lease, so that other requests cannot delay it. */
   readonly leaseTransport: Transport;
@@ -38,7 +38,7 @@ export interface Wires {
 }
 
 export interface AssemblyOptions {
-  readonly wires: Wires;
+  readonly connection: ClusterConnection;
   readonly general: General;
   /** The whole configuration, including the sections of the families. */
   readonly document: JsonObject;
@@ -69,7 +69,7 @@ export interface Assembly {
 }
 
 export function assemble(options: AssemblyOptions): Assembly {
-  const { wires, general, clock, random, log, identity } = options;
+  const { connection, general, clock, random, log, identity } = options;
   const registry = new Registry();
   const skew = createSkew(clock);
   const countRequest = requestMetrics(registry);
@@ -85,20 +85,20 @@ export function assemble(options: AssemblyOptions): Assembly {
     clock,
     random,
     flow,
-    credentials: wires.credentials,
+    credentials: connection.credentials,
     observe(exchange) {
       skew.observe(exchange);
       countRequest(exchange);
     },
     onWarning: (warning) => log.debug({ warning }, 'the API server warns'),
   };
-  const client = createClient({ ...common, transport: wires.transport });
-  const lease = general.leaderElection.enabled ? leaseOf(general, wires.namespace) : undefined;
+  const client = createClient({ ...common, transport: connection.transport });
+  const lease = general.leaderElection.enabled ? leaseOf(general, connection.namespace) : undefined;
   const elector =
     lease === undefined
       ? undefined
       : new LeaseElector({
-          client: createClient({ ...common, transport: wires.leaseTransport, flow: 'none' }),
+          client: createClient({ ...common, transport: connection.leaseTransport, flow: 'none' }),
           clock,
           random,
           log,
@@ -109,10 +109,10 @@ export function assemble(options: AssemblyOptions): Assembly {
           renewDeadline: general.leaderElection.renewDeadline,
           retryPeriod: general.leaderElection.retryPeriod,
         });
-  const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
+  const writing = elector === undefined ? connection.transport : leaderOnly(connection.transport, elector);
   const shared = { ...common, transport: writing, discovery: client.discovery };
   const acting = createClient(shared);
-  const clientAs = impersonator(shared, wires.credentials, general.dryRun);
+  const clientAs = impersonator(shared, connection.credentials, general.dryRun);
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
   const gates = computeGates(options.known, general.featureGates);
   const services: Services = {
@@ -146,7 +146,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     time: guard,
     dryRun: general.dryRun,
     ...(elector === undefined ? {} : { elector }),
-    ...(wires.liveness === undefined ? {} : { liveness: wires.liveness }),
+    ...(connection.liveness === undefined ? {} : { liveness: connection.liveness }),
     ...(options.onReconcile === undefined ? {} : { onReconcile: options.onReconcile }),
     ...options.managing,
   });

@@ -6,7 +6,7 @@ import { connect } from '@lapse/kube/client/connect';
 import type { Connection } from '@lapse/kube/client/connection';
 import { loadConnection } from '@lapse/kube/client/kubeconfig';
 import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
-import type { Wires } from './assemble.ts';
+import type { ClusterConnection } from './assemble.ts';
 import { firstLine, UsageError } from './usage.ts';
 
 export interface ClusterFlags {
@@ -14,7 +14,7 @@ export interface ClusterFlags {
   readonly context?: string;
 }
 
-export interface Cluster extends Wires {
+export interface Cluster extends ClusterConnection {
   readonly description: string;
   readonly server: string;
   /** The process runs in a Pod of the cluster. */

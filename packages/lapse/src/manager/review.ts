@@ -97,21 +97,24 @@ export function createReviewer(client: Client): Reviewer {
     return answer;
   };
   return async (rights, namespace) => {
-    const asked = rights.flatMap(({ group, resource: path, verbs, names: [name] = [] }) =>
-      verbs.map(async (verb) => {
-        const [resource = '', subresource] = path.split('/');
-        const attributes = {
-          group,
-          resource,
-          verb,
-          ...(subresource === undefined ? {} : { subresource }),
-          ...(namespace === undefined ? {} : { namespace }),
-          ...(name === undefined ? {} : { name }),
-        };
-        if (await ask(attributes)) return [];
-        return [{ group, resource: path, verb, ...(namespace === undefined ? {} : { namespace }) }];
+    const place = namespace === undefined ? {} : { namespace };
+    const asked = rights.flatMap((right) =>
+      right.verbs.map(async (verb) => {
+        if (await ask({ ...attributesOf(right, verb), ...place })) return [];
+        return [{ group: right.group, resource: right.resource, verb, ...place }];
       }),
     );
     return (await Promise.all(asked)).flat();
+  };
+}
+
+function attributesOf({ group, resource: path, names: [name] = [] }: Named, verb: string) {
+  const [resource = '', subresource] = path.split('/');
+  return {
+    group,
+    resource,
+    verb,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(name === undefined ? {} : { name }),
   };
 }

@@ -6,7 +6,7 @@ import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Services } from '#controllers/family';
 import { createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
-import { familyOf, type Made } from '#manager/modules';
+import { familyOf, type ModuleExport } from '#manager/loadModules';
 import { simulatedControllersNamed } from '#simulation/simulatedControllers';
 
 export type { Simulation } from '@lapse/simulation/simulate';
@@ -18,7 +18,7 @@ export interface Rehearsal extends Pick<SimulationOptions, 'kinds' | 'seed' | 's
 
 /** `made` is what a module exports by default. End the simulation with `close()`. */
 export function rehearse(
-  made: Made,
+  made: ModuleExport,
   { simulatedControllers = [], ...options }: Rehearsal = {},
 ): Promise<Simulation> {
   return simulate({
@@ -28,7 +28,7 @@ export function rehearse(
   });
 }
 
-function composeModule(made: Made): Compose {
+function composeModule(made: ModuleExport): Compose {
   return ({ clock, random, client, registry, log, skew, clientAs }) => {
     const guard = createSkewGuard({ clock, skew, raw: client.raw, registry });
     const services: Services = {

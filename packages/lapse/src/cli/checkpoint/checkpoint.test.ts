@@ -12,7 +12,13 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
 import { UsageError } from '#manager/usage';
-import { capture, furnish, type RememberingDesk, rememberingDesk, serveKinds } from './checkpoint.testkit.ts';
+import {
+  capture,
+  furnish,
+  type RememberingDesk,
+  recordingContext,
+  serveKinds,
+} from './checkpoint.testkit.ts';
 import { type CatFlags, catCheckpoint, listCheckpoints, verifyCommand } from './list.ts';
 import { type RestoreFlags, restoreCheckpoint } from './restore.ts';
 
@@ -32,7 +38,7 @@ const Shelf = defineKind({
 });
 
 let client: Client;
-let desk: RememberingDesk;
+let commandContext: RememberingDesk;
 let objects: KubeObject[];
 let writes: string[] = [];
 /** Each test has its own namespace and checkpoint. */
@@ -50,7 +56,7 @@ beforeAll(async () => {
     return server.handle(request);
   });
   client = createClient({ transport, clock, random: seededRandom(2), flow: 'none' });
-  desk = rememberingDesk(client, clock);
+  commandContext = recordingContext(client, clock);
   await serveKinds(client, clock);
 });
 
@@ -63,7 +69,7 @@ beforeEach(async () => {
 });
 
 /** The output since the last call, with the same names in every test. */
-function taken(at: RememberingDesk = desk): { out: string; said: string } {
+function taken(at: RememberingDesk = commandContext): { out: string; said: string } {
   const { out, said } = at.take();
   const plain = (text: string) =>
     text.replaceAll(shop, 'shop').replaceAll(copy, 'copy').replaceAll(name, 'mcp-x');
@@ -71,9 +77,9 @@ function taken(at: RememberingDesk = desk): { out: string; said: string } {
 }
 
 const restore = (flags: Partial<RestoreFlags> = {}, of = name) =>
-  desk.run((at) => restoreCheckpoint(at, of, { output: 'text', ...flags }));
+  commandContext.run((at) => restoreCheckpoint(at, of, { output: 'text', ...flags }));
 const cat = (flags: Partial<CatFlags> = {}) =>
-  desk.run((at) => catCheckpoint(at, name, { output: 'json', ...flags }));
+  commandContext.run((at) => catCheckpoint(at, name, { output: 'json', ...flags }));
 
 async function breakChunk(index: number): Promise<void> {
   const key = { name: `${name}-${index}` };
@@ -92,16 +98,18 @@ async function breakChunk(index: number): Promise<void> {
 describe('read commands', () => {
   test('ls lists the checkpoints', async () => {
     await capture(client, `${name}-unfinished`, [], { namespace: shop, ready: false });
-    expect(await desk.run((at) => listCheckpoints(at, { output: 'text', namespace: shop }))).toBe(0);
+    expect(await commandContext.run((at) => listCheckpoints(at, { output: 'text', namespace: shop }))).toBe(
+      0,
+    );
     const lines = taken().out.split('\n');
     expect(lines[0]).toMatch(/^NAME +NAMESPACE +OBJECTS +SIZE +READY +AGE +REQUEST$/);
     expect(lines[1]).toMatch(/^mcp-x +shop +9 +[\d.]+ kB +yes +0s +before$/);
     expect(lines[2]).toMatch(/^mcp-x-unfinished +shop +no \(Unknown\) +0s +before$/);
-    await desk.run((at) => listCheckpoints(at, { output: 'json', namespace: shop }));
+    await commandContext.run((at) => listCheckpoints(at, { output: 'json', namespace: shop }));
     expect(JSON.parse(taken().out).items).toHaveLength(2);
-    await desk.run((at) => listCheckpoints(at, { output: 'yaml', namespace: shop }));
+    await commandContext.run((at) => listCheckpoints(at, { output: 'yaml', namespace: shop }));
     expect(parse(taken().out).items).toHaveLength(2);
-    await desk.run((at) => listCheckpoints(at, { output: 'text', namespace: 'other' }));
+    await commandContext.run((at) => listCheckpoints(at, { output: 'text', namespace: 'other' }));
     expect(taken()).toEqual({ out: '', said: 'no checkpoints of namespace other\n' });
   });
 
@@ -133,7 +141,8 @@ describe('read commands', () => {
   });
 
   test('verify names the damaged chunk, and cat stops before it', async () => {
-    const verify = (output: 'text' | 'json') => desk.run((at) => verifyCommand(at, name, { output }));
+    const verify = (output: 'text' | 'json') =>
+      commandContext.run((at) => verifyCommand(at, name, { output }));
     expect(await verify('text')).toBe(0);
     const whole = taken().out;
     expect(whole).toMatch(/^ok {3}mcp-x-0 {2}\d+ objects?, \d+ B\n/);
@@ -304,7 +313,7 @@ describe('restore', () => {
         return client.apply(kind, object, options);
       },
     };
-    const at = rememberingDesk(meddling);
+    const at = recordingContext(meddling);
     const flags = { output: 'text', yes: true, only: ['ConfigMap'], forceConflicts: true } as const;
     expect(await at.run((one) => restoreCheckpoint(one, name, flags))).toBe(1);
     expect(taken(at).out).toMatch(

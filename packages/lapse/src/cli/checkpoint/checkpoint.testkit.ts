@@ -1,4 +1,4 @@
-// A namespace with various objects, a checkpoint of it, and a desk that records the output.
+// A namespace with various objects, a checkpoint of it, and a commandContext that records the output.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { defineKind, type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -15,7 +15,7 @@ import { chunkObject, encodeAll } from '#checkpoint/checkpoint.testkit';
 import { compareIdentities } from '#checkpoint/identity';
 import { buildManifest } from '#checkpoint/manifest';
 import { applyCrds } from '#manager/crds';
-import { type Desk, explainingFailures } from './desk.ts';
+import { type CommandContext, reportingErrors } from './commandContext.ts';
 
 const kind = (group: string, name: string, resource = `${name.toLowerCase()}s`): Kind =>
   defineKind<KubeObject>({ group, version: 'v1', kind: name, resource, namespaced: true });
@@ -175,17 +175,17 @@ export async function capture(
   );
 }
 
-export interface RememberingDesk extends Desk {
+export interface RememberingDesk extends CommandContext {
   /** Standard output and messages since the last call. */
   take(): { readonly out: string; readonly said: string };
   /** Returns the exit code. Failures are printed. */
-  run(work: (desk: Desk) => Promise<0 | 1>): Promise<number>;
+  run(work: (commandContext: CommandContext) => Promise<0 | 1>): Promise<number>;
 }
 
-export function rememberingDesk(client: Client, clock: Clock = realClock): RememberingDesk {
+export function recordingContext(client: Client, clock: Clock = realClock): RememberingDesk {
   let out = '';
   let said = '';
-  const desk: RememberingDesk = {
+  const commandContext: RememberingDesk = {
     client,
     clock,
     colour: false,
@@ -201,7 +201,7 @@ export function rememberingDesk(client: Client, clock: Clock = realClock): Remem
       said = '';
       return taken;
     },
-    run: (work) => explainingFailures(desk, work),
+    run: (work) => reportingErrors(commandContext, work),
   };
-  return desk;
+  return commandContext;
 }

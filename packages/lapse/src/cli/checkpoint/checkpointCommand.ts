@@ -1,7 +1,7 @@
 // lapse checkpoint: lists, prints, verifies and restores checkpoints.
 
 import { Command, InvalidArgumentError } from 'commander';
-import { atDesk, type ClusterFlags, clusterOptions, outputOption } from './desk.ts';
+import { type ClusterFlags, clusterOptions, outputOption, withCommandContext } from './commandContext.ts';
 import {
   type CatFlags,
   catCheckpoint,
@@ -61,7 +61,9 @@ const listing = () =>
   ])
     .option('-n, --namespace <name>', 'only checkpoints of this namespace')
     .addOption(outputOption(['text', 'json', 'yaml'], 'text'))
-    .action((flags: ListFlags & ClusterFlags) => atDesk(flags, (desk) => listCheckpoints(desk, flags)));
+    .action((flags: ListFlags & ClusterFlags) =>
+      withCommandContext(flags, (commandContext) => listCheckpoints(commandContext, flags)),
+    );
 
 const printing = () =>
   subcommand('cat', 'print the captured objects', [
@@ -73,7 +75,7 @@ const printing = () =>
     .option(...only)
     .option(...maxObjects)
     .action((name: string, flags: CatFlags & ClusterFlags) =>
-      atDesk(flags, (desk) => catCheckpoint(desk, name, flags)),
+      withCommandContext(flags, (commandContext) => catCheckpoint(commandContext, name, flags)),
     );
 
 const verifying = () =>
@@ -84,7 +86,7 @@ const verifying = () =>
     .argument('<name>', 'name of the checkpoint')
     .addOption(outputOption(['text', 'json'], 'text'))
     .action((name: string, flags: VerifyFlags & ClusterFlags) =>
-      atDesk(flags, (desk) => verifyCommand(desk, name, flags)),
+      withCommandContext(flags, (commandContext) => verifyCommand(commandContext, name, flags)),
     );
 
 const restoring = () =>
@@ -106,5 +108,5 @@ const restoring = () =>
     .option(...maxObjects)
     .addOption(outputOption(['text', 'json'], 'text'))
     .action((name: string, flags: RestoreFlags & ClusterFlags) =>
-      atDesk(flags, (desk) => restoreCheckpoint(desk, name, flags)),
+      withCommandContext(flags, (commandContext) => restoreCheckpoint(commandContext, name, flags)),
     );

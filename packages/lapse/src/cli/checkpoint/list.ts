@@ -11,14 +11,14 @@ import { UsageError } from '#manager/usage';
 import { yamlText } from '../yaml.ts';
 import {
   bytesText,
+  type CommandContext,
   counted,
-  type Desk,
   type ExitCode,
   findCheckpoint,
   NO_KIND,
   styled,
   table,
-} from './desk.ts';
+} from './commandContext.ts';
 import { fetchFrom } from './fetch.ts';
 import { objectsOf } from './objects.ts';
 
@@ -27,8 +27,11 @@ export interface ListFlags {
   readonly output: 'text' | 'json' | 'yaml';
 }
 
-export async function listCheckpoints(desk: Desk, { namespace, output }: ListFlags): Promise<ExitCode> {
-  const all = await desk.client.list(ManifestCheckpoint).catch((error: unknown) => {
+export async function listCheckpoints(
+  commandContext: CommandContext,
+  { namespace, output }: ListFlags,
+): Promise<ExitCode> {
+  const all = await commandContext.client.list(ManifestCheckpoint).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 404) throw new UsageError(NO_KIND);
     throw error;
   });
@@ -37,14 +40,14 @@ export async function listCheckpoints(desk: Desk, { namespace, output }: ListFla
   );
   if (output !== 'text') {
     const list = { apiVersion: 'v1', kind: 'List', items: items.map(asJson) };
-    await desk.out(output === 'json' ? `${writeJson(list)}\n` : yamlText(list));
+    await commandContext.out(output === 'json' ? `${writeJson(list)}\n` : yamlText(list));
     return 0;
   }
   if (items.length === 0) {
-    desk.say(`no checkpoints${namespace === undefined ? '' : ` of namespace ${namespace}`}`);
+    commandContext.say(`no checkpoints${namespace === undefined ? '' : ` of namespace ${namespace}`}`);
     return 0;
   }
-  const now = desk.clock.now();
+  const now = commandContext.clock.now();
   const rows = items.map((checkpoint) => {
     const { metadata, spec, status } = checkpoint;
     const { ready, reason } = readinessOf(checkpoint);
@@ -59,7 +62,9 @@ export async function listCheckpoints(desk: Desk, { namespace, output }: ListFla
       spec?.manifestCaptureRequestRef?.name ?? '',
     ];
   });
-  await desk.out(table([['NAME', 'NAMESPACE', 'OBJECTS', 'SIZE', 'READY', 'AGE', 'REQUEST'], ...rows]));
+  await commandContext.out(
+    table([['NAME', 'NAMESPACE', 'OBJECTS', 'SIZE', 'READY', 'AGE', 'REQUEST'], ...rows]),
+  );
   return 0;
 }
 
@@ -86,17 +91,21 @@ export interface CatFlags extends ReadFlags {
 }
 
 /** Prints while reading: only one chunk is in memory. */
-export async function catCheckpoint(desk: Desk, name: string, flags: CatFlags): Promise<ExitCode> {
-  const checkpoint = await findCheckpoint(desk.client, name);
+export async function catCheckpoint(
+  commandContext: CommandContext,
+  name: string,
+  flags: CatFlags,
+): Promise<ExitCode> {
+  const checkpoint = await findCheckpoint(commandContext.client, name);
   const { output, maxObjects = MAX_OBJECTS, only = [] } = flags;
   let count = 0;
-  for await (const object of objectsOf(desk.client, checkpoint, { maxObjects, only })) {
-    if (output === 'json') await desk.out(`${count === 0 ? '[' : ',\n '}${writeJson(object)}`);
-    else await desk.out(`${count === 0 ? '' : '---\n'}${yamlText(object)}`);
+  for await (const object of objectsOf(commandContext.client, checkpoint, { maxObjects, only })) {
+    if (output === 'json') await commandContext.out(`${count === 0 ? '[' : ',\n '}${writeJson(object)}`);
+    else await commandContext.out(`${count === 0 ? '' : '---\n'}${yamlText(object)}`);
     count++;
   }
-  if (output === 'json') await desk.out(count === 0 ? '[]\n' : ']\n');
-  if (count === 0 && only.length > 0) desk.say(`${name} contains no ${only.join(' or ')}`);
+  if (output === 'json') await commandContext.out(count === 0 ? '[]\n' : ']\n');
+  if (count === 0 && only.length > 0) commandContext.say(`${name} contains no ${only.join(' or ')}`);
   return 0;
 }
 
@@ -104,29 +113,33 @@ export interface VerifyFlags extends ReadFlags {
   readonly output: 'text' | 'json';
 }
 
-export async function verifyCommand(desk: Desk, name: string, flags: VerifyFlags): Promise<ExitCode> {
-  const checkpoint = await findCheckpoint(desk.client, name);
+export async function verifyCommand(
+  commandContext: CommandContext,
+  name: string,
+  flags: VerifyFlags,
+): Promise<ExitCode> {
+  const checkpoint = await findCheckpoint(commandContext.client, name);
   const { output, maxObjects = Number.MAX_SAFE_INTEGER } = flags;
   const reports: ChunkReport[] = [];
-  for await (const report of verifyCheckpoint(checkpoint, fetchFrom(desk.client), { maxObjects })) {
+  for await (const report of verifyCheckpoint(checkpoint, fetchFrom(commandContext.client), { maxObjects })) {
     reports.push(report);
-    if (output === 'text') await desk.out(reportLine(desk, report));
+    if (output === 'text') await commandContext.out(reportLine(commandContext, report));
   }
   const bad = reports.filter(({ problem }) => problem !== undefined).length;
   const objects = reports.reduce((sum, report) => sum + report.objects, 0);
   if (output === 'json')
-    await desk.out(
+    await commandContext.out(
       `${JSON.stringify({ checkpoint: name, ok: bad === 0, objects, chunks: reports }, null, 2)}\n`,
     );
   else if (bad === 0)
-    await desk.out(
+    await commandContext.out(
       `${name} is complete: ${counted(objects, 'object')} in ${counted(reports.length, 'chunk')}\n`,
     );
-  else await desk.out(`${name} is damaged: ${bad} of ${counted(reports.length, 'chunk')}\n`);
+  else await commandContext.out(`${name} is damaged: ${bad} of ${counted(reports.length, 'chunk')}\n`);
   return bad === 0 ? 0 : 1;
 }
 
-function reportLine(desk: Desk, { name, objects, bytes, problem }: ChunkReport): string {
-  if (problem !== undefined) return `${styled(desk, 'red', 'bad')}  ${problem}\n`;
-  return `${styled(desk, 'green', 'ok ')}  ${name}  ${counted(objects, 'object')}, ${bytesText(bytes)}\n`;
+function reportLine(commandContext: CommandContext, { name, objects, bytes, problem }: ChunkReport): string {
+  if (problem !== undefined) return `${styled(commandContext, 'red', 'bad')}  ${problem}\n`;
+  return `${styled(commandContext, 'green', 'ok ')}  ${name}  ${counted(objects, 'object')}, ${bytesText(bytes)}\n`;
 }

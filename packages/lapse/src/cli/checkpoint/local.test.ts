@@ -12,7 +12,7 @@ import { createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { expect, test } from 'vitest';
-import { capture, rememberingDesk, serveKinds } from './checkpoint.testkit.ts';
+import { capture, recordingContext, serveKinds } from './checkpoint.testkit.ts';
 import { catCheckpoint } from './list.ts';
 import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from './local.ts';
 import { manifestsPath } from './readApi.ts';
@@ -87,15 +87,15 @@ test('the embedded API server returns JSON to authorized users, 403 to others, a
   );
   expect((await read(reader)).status).toBe(200);
   // A user who may not read chunks reads through the API.
-  const desk = rememberingDesk(reader, clock);
-  expect(await desk.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(0);
-  expect(JSON.parse(desk.take().out)).toEqual(objects);
+  const commandContext = recordingContext(reader, clock);
+  expect(await commandContext.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(0);
+  expect(JSON.parse(commandContext.take().out)).toEqual(objects);
 
   await registerLocalReadApi(root, false);
   expect((await read(root)).status).toBe(404);
   // Without the API, the right to chunks is reported as missing.
-  expect(await desk.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(1);
-  expect(desk.take().said).toMatch(
+  expect(await commandContext.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(1);
+  expect(commandContext.take().said).toMatch(
     /manifestcheckpointcontentchunks.* is forbidden.*; request this permission/,
   );
   await server.close();

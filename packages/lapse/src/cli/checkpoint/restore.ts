@@ -7,7 +7,7 @@ import type { Change } from '#checkpoint/restore/diff';
 import { type PlanOptions, planRestore, type Step } from '#checkpoint/restore/plan';
 import { type Prepared, prepareRestore } from '#checkpoint/restore/prepare';
 import { UsageError } from '#manager/usage';
-import { counted, type Desk, type ExitCode, findCheckpoint, styled } from './desk.ts';
+import { type CommandContext, counted, type ExitCode, findCheckpoint, styled } from './commandContext.ts';
 import { objectsOf } from './objects.ts';
 
 export interface RestoreFlags {
@@ -31,27 +31,36 @@ interface Restore {
   readonly options: PlanOptions;
 }
 
-export async function restoreCheckpoint(desk: Desk, name: string, flags: RestoreFlags): Promise<ExitCode> {
-  const restore = await readRestore(desk, name, flags);
-  const steps = await planWithProgress(desk, restore);
-  if (flags.output === 'text') await desk.out(planText(desk, restore, steps));
+export async function restoreCheckpoint(
+  commandContext: CommandContext,
+  name: string,
+  flags: RestoreFlags,
+): Promise<ExitCode> {
+  const restore = await readRestore(commandContext, name, flags);
+  const steps = await planWithProgress(commandContext, restore);
+  if (flags.output === 'text') await commandContext.out(planText(commandContext, restore, steps));
   const isAllowed = flags.skipRefused === true || !steps.some(({ kind }) => kind === 'refused');
   const acts = flags.yes === true && flags.dryRun !== true && isAllowed;
-  if (acts && flags.output === 'text') await desk.out('\n');
-  const done = acts ? await act(desk, restore, steps, flags) : [];
+  if (acts && flags.output === 'text') await commandContext.out('\n');
+  const done = acts ? await act(commandContext, restore, steps, flags) : [];
   const report = { restore, steps, done, acts, isAllowed };
-  await desk.out(flags.output === 'json' ? jsonText(report) : endText(report, flags));
+  await commandContext.out(flags.output === 'json' ? jsonText(report) : endText(report, flags));
   return isAllowed && done.every(({ kind }) => kind !== 'failed') ? 0 : 1;
 }
 
-async function readRestore(desk: Desk, name: string, flags: RestoreFlags): Promise<Restore> {
+async function readRestore(
+  commandContext: CommandContext,
+  name: string,
+  flags: RestoreFlags,
+): Promise<Restore> {
   const { namespace, only = [], maxObjects = MAX_OBJECTS } = flags;
   if (namespace !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
     throw new UsageError(`--namespace ${namespace}: not a valid namespace name`);
-  const checkpoint = await findCheckpoint(desk.client, name);
+  const checkpoint = await findCheckpoint(commandContext.client, name);
   const source = checkpoint.spec?.sourceNamespace ?? '';
   const objects: KubeObject[] = [];
-  for await (const object of objectsOf(desk.client, checkpoint, { maxObjects, only })) objects.push(object);
+  for await (const object of objectsOf(commandContext.client, checkpoint, { maxObjects, only }))
+    objects.push(object);
   if (objects.length === 0 && only.length > 0)
     throw new UsageError(
       `${name} contains no ${only.join(' or ')}; "lapse checkpoint cat" shows its objects`,
@@ -70,29 +79,32 @@ async function readRestore(desk: Desk, name: string, flags: RestoreFlags): Promi
 /** Objects between two progress messages. */
 const SHOWN_EVERY = 25;
 
-async function planWithProgress(desk: Desk, { prepared, options }: Restore): Promise<Step[]> {
+async function planWithProgress(
+  commandContext: CommandContext,
+  { prepared, options }: Restore,
+): Promise<Step[]> {
   const onProgress = (done: number, total: number) => {
-    if (done % SHOWN_EVERY === 0) desk.progress?.(`compared ${done} of ${total}`);
+    if (done % SHOWN_EVERY === 0) commandContext.progress?.(`compared ${done} of ${total}`);
   };
   try {
-    return await planRestore(desk.client, prepared, { ...options, onProgress });
+    return await planRestore(commandContext.client, prepared, { ...options, onProgress });
   } finally {
-    if (prepared.length >= SHOWN_EVERY) desk.progress?.('');
+    if (prepared.length >= SHOWN_EVERY) commandContext.progress?.('');
   }
 }
 
 /** A missing namespace is created first. The other objects are checked afterwards, before they are applied. */
 async function act(
-  desk: Desk,
+  commandContext: CommandContext,
   restore: Restore,
   steps: readonly Step[],
   flags: RestoreFlags,
 ): Promise<Done[]> {
   const done: Done[] = [];
   const carry = async (some: readonly Step[]): Promise<boolean> => {
-    for await (const one of carryOut(desk.client, some, restore.options)) {
+    for await (const one of carryOut(commandContext.client, some, restore.options)) {
       done.push(one);
-      if (flags.output === 'text') await desk.out(doneLine(desk, one));
+      if (flags.output === 'text') await commandContext.out(doneLine(commandContext, one));
     }
     return done.every(({ kind }) => kind !== 'failed');
   };
@@ -102,13 +114,13 @@ async function act(
     return done;
   }
   if (!(await carry(steps.filter((step) => !isUnchecked(step))))) return done;
-  const checked = await planWithProgress(desk, restore);
+  const checked = await planWithProgress(commandContext, restore);
   const refused = checked.filter((step) => step.kind === 'refused');
   if (refused.length > 0 && flags.skipRefused !== true) {
     for (const { what, because } of refused) {
       const one: Done = { kind: 'failed', what, because };
       done.push(one);
-      if (flags.output === 'text') await desk.out(doneLine(desk, one));
+      if (flags.output === 'text') await commandContext.out(doneLine(commandContext, one));
     }
     return done;
   }
@@ -116,10 +128,14 @@ async function act(
   return done;
 }
 
-function planText(desk: Desk, { name, source, target, prepared }: Restore, steps: readonly Step[]): string {
+function planText(
+  commandContext: CommandContext,
+  { name, source, target, prepared }: Restore,
+  steps: readonly Step[],
+): string {
   const to = source === target ? '' : ` into ${target}`;
   const title = `Restore of ${name}: ${counted(prepared.length, 'object')} of namespace ${source}${to}\n\n`;
-  return title + steps.map((step) => stepText(desk, step)).join('');
+  return title + steps.map((step) => stepText(commandContext, step)).join('');
 }
 
 const STYLES = {
@@ -131,8 +147,8 @@ const STYLES = {
 } as const;
 const INDENT = ' '.repeat(13);
 
-function stepText(desk: Desk, step: Step): string {
-  const lines = [`  ${styled(desk, STYLES[step.kind], step.kind.padEnd(9))}  ${step.what}`];
+function stepText(commandContext: CommandContext, step: Step): string {
+  const lines = [`  ${styled(commandContext, STYLES[step.kind], step.kind.padEnd(9))}  ${step.what}`];
   if ('because' in step) lines.push(`${INDENT}${step.because}`);
   if (step.kind === 'create' && !step.checked) lines.push(`${INDENT}checked when its namespace exists`);
   if (step.kind === 'change') lines.push(...step.changes.map((change) => `${INDENT}${changeText(change)}`));
@@ -147,10 +163,10 @@ function changeText({ path, before, after }: Change): string {
   return `${path}: ${before} → ${after}`;
 }
 
-const doneLine = (desk: Desk, done: Done): string =>
+const doneLine = (commandContext: CommandContext, done: Done): string =>
   done.kind === 'failed'
-    ? `  ${styled(desk, 'red', 'failed   ')}  ${done.what}\n${INDENT}${done.because}\n`
-    : `  ${styled(desk, 'green', done.kind.padEnd(9))}  ${done.what}\n`;
+    ? `  ${styled(commandContext, 'red', 'failed   ')}  ${done.what}\n${INDENT}${done.because}\n`
+    : `  ${styled(commandContext, 'green', done.kind.padEnd(9))}  ${done.what}\n`;
 
 interface Report {
   readonly restore: Restore;

@@ -21,7 +21,7 @@ import { loadConfiguration } from '#manager/configuration/load';
 import { kindsOf } from '#manager/crds';
 import { selectFamilies } from '#manager/selection';
 import { examine } from './examine.ts';
-import { lookOnly } from './lookOnly.ts';
+import { readOnlyWithReviews } from './readOnlyWithReviews.ts';
 
 let server: ApiServer | undefined;
 afterEach(async () => {
@@ -61,13 +61,13 @@ export async function look(setting: Setting = {}) {
     await clock.advance(millis(60));
     return handle(request);
   });
-  const transport = lookOnly(setting.transport ?? wire);
+  const transport = readOnlyWithReviews(setting.transport ?? wire);
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const general = readGeneral(document);
   const credentials = fixedCredentials({ headers: bearer('t') });
-  const wires = { transport, leaseTransport: transport, credentials, namespace: 'default' };
+  const connection = { transport, leaseTransport: transport, credentials, namespace: 'default' };
   const context = { clock, random, log: silentLog, identity: 'doctor' };
-  const assembly = assemble({ ...context, wires, general, document, known: FAMILIES, selected });
+  const assembly = assemble({ ...context, connection, general, document, known: FAMILIES, selected });
   const { client } = assembly.services;
   let isOver = false;
   const examined = examine({ client, clock, general, selected, assembly }).finally(() => {

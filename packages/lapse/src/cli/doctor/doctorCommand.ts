@@ -22,7 +22,7 @@ import { sayToUser } from '../readOnlyCluster.ts';
 import { terminalText } from '../terminalText.ts';
 import { styles } from '../up/screen.ts';
 import { examine } from './examine.ts';
-import { lookOnly } from './lookOnly.ts';
+import { readOnlyWithReviews } from './readOnlyWithReviews.ts';
 import { exitCodeOf, type Report, reportDocument, reportText } from './report.ts';
 
 interface DoctorFlags {
@@ -81,16 +81,16 @@ async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string,
   loadConfiguration(FAMILIES, sources);
   const cluster = await reachCluster(flags, process.env, realClock);
   try {
-    const wires = {
+    const connection = {
       ...cluster,
-      transport: lookOnly(cluster.transport),
-      leaseTransport: lookOnly(cluster.leaseTransport),
+      transport: readOnlyWithReviews(cluster.transport),
+      leaseTransport: readOnlyWithReviews(cluster.leaseTransport),
     };
     const context = { clock: realClock, random: systemRandom, log: silentLog, identity: 'doctor' };
-    const document = await loadInstalled(sources, createClient({ ...wires, ...context }));
+    const document = await loadInstalled(sources, createClient({ ...connection, ...context }));
     const general = readGeneral(document);
     const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
-    const assembly = assemble({ ...context, wires, general, document, known: FAMILIES, selected });
+    const assembly = assemble({ ...context, connection, general, document, known: FAMILIES, selected });
     const { client } = assembly.services;
     const findings = await examine({ client, clock: realClock, general, selected, assembly });
     return { cluster: cluster.description, server: cluster.server, findings };

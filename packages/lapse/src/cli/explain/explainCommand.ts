@@ -2,6 +2,7 @@
 // next. Read-only, and reads only what is needed.
 
 import { realClock } from '@lapse/base/clock';
+import type { JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { Command, Option } from 'commander';
@@ -15,7 +16,7 @@ import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
 import { readConfig } from '#manager/configuration/readConfig';
-import { collectModules as collect } from '#manager/modules';
+import { collectModules as collect } from '#manager/loadModules';
 import { selectFamilies } from '#manager/selection';
 import { parseNamespace } from '#manager/usage';
 import { wantsColour, widthOf } from '../colour.ts';
@@ -77,29 +78,12 @@ export function explainCommand(): Command {
       const local = loadConfiguration(FAMILIES, sources);
       const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
       try {
-        const { client } = origin;
         const document =
-          flags.filename === undefined ? await loadForCluster(FAMILIES, sources, client, sayToUser) : local;
-        const general = readGeneral(document);
-        const served = await client.discovery.all();
-        const kind = resolveKind(served, target.kind);
-        const namespace = flags.namespace ?? origin.namespace;
-        const found = await findObject(client, kind, { name: target.name, namespace });
-        const explanation = await explainObject(
-          {
-            client,
-            served,
-            read: readingFrom(client),
-            now: realClock.now(),
-            general,
-            document,
-            known: FAMILIES,
-            selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
-            cascade: flags.cascade === true,
-          },
-          kind,
-          found,
-        );
+          flags.filename === undefined
+            ? await loadForCluster(FAMILIES, sources, origin.client, sayToUser)
+            : local;
+        const served = await origin.client.discovery.all();
+        const explanation = await explainTarget(origin, { target, flags, document, served });
         process.stdout.write(rendered(explanation, flags.output, served));
         process.exitCode = explanation.unread.length === 0 ? 0 : 3;
       } catch (error) {
@@ -110,6 +94,34 @@ export function explainCommand(): Command {
         await origin.close();
       }
     });
+}
+
+interface Request {
+  readonly target: ReturnType<typeof parseTarget>;
+  readonly flags: ExplainFlags;
+  readonly document: JsonObject;
+  readonly served: readonly ServedKind[];
+}
+
+async function explainTarget(
+  { client, namespace: home }: Origin,
+  { target, flags, document, served }: Request,
+): Promise<Explanation> {
+  const general = readGeneral(document);
+  const kind = resolveKind(served, target.kind);
+  const found = await findObject(client, kind, { name: target.name, namespace: flags.namespace ?? home });
+  const options = {
+    client,
+    served,
+    read: readingFrom(client),
+    now: realClock.now(),
+    general,
+    document,
+    known: FAMILIES,
+    selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
+    cascade: flags.cascade === true,
+  };
+  return explainObject(options, kind, found);
 }
 
 function rendered(

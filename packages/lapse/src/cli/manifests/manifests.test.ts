@@ -198,7 +198,12 @@ test('the Role names the lease that the process uses, with and without dry run',
     const file = { name: 'lapse.yaml', text: find(objects, 'ConfigMap')!.data!['lapse.yaml']! };
     const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, file });
     const { lease } = assemble({
-      wires: { transport: nobody, leaseTransport: nobody, credentials: anonymous, namespace: 'lapse-system' },
+      connection: {
+        transport: nobody,
+        leaseTransport: nobody,
+        credentials: anonymous,
+        namespace: 'lapse-system',
+      },
       general: readGeneral(document),
       document,
       known: FAMILIES,

@@ -65,7 +65,7 @@ export function partsOf(
 ): AssembledFamily {
   const document = loadConfiguration(known, { flags, environment: {}, ...(file ? { defaults: file } : {}) });
   const { families } = assemble({
-    wires: { transport: nowhere, leaseTransport: nowhere, credentials: anonymous, namespace: 'none' },
+    connection: { transport: nowhere, leaseTransport: nowhere, credentials: anonymous, namespace: 'none' },
     general: readGeneral(document),
     document,
     known,

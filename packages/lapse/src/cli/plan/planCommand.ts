@@ -2,10 +2,13 @@
 // and writes nothing.
 
 import { realClock } from '@lapse/base/clock';
+import type { Millis } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
+import type { Kind } from '@lapse/kube/api/kind';
 import { Namespace } from '@lapse/kube/api/kinds/builtin';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
+import type { ServedKind } from '@lapse/kube/client/discovery';
 import { Command, Option } from 'commander';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
@@ -45,7 +48,7 @@ interface PlanFlags {
 }
 
 /** Settings without effect here: a plan neither acts, nor elects a leader, nor serves. */
-const OF_NO_USE =
+const WITHOUT_EFFECT =
   /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
 export function planCommand(): Command {
@@ -60,7 +63,7 @@ export function planCommand(): Command {
     .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'))
     .option('--no-cascade', 'do not read owner references: faster, without dependents')
     .option('--progress', 'report on standard error what is being read (default: on a terminal)');
-  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
+  const settings = withSettings(command, FAMILIES, { without: (flag) => WITHOUT_EFFECT.test(flag) });
   return command
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
@@ -81,28 +84,13 @@ export function planCommand(): Command {
         const document = source.isCluster
           ? await loadForCluster(FAMILIES, sources, source.client, sayToUser)
           : local;
-        const general = readGeneral(document);
-        const selected = familiesOf(document);
         const served = await source.client.discovery.all();
-        const now = realClock.now();
-        const { namespace: view } = flags;
-        const owners = flags.cascade ? new Owners(served, view ?? general.namespace) : undefined;
-        const watching = { onRead: progress.read, ...(owners === undefined ? {} : { witness: owners }) };
-        const plan = await makePlan({
-          snapshot: createSnapshot(served, readingFrom(source.client, watching), undefined, view),
-          ...(view === undefined ? {} : { view }),
-          now,
-          until: horizon(now, span),
-          cluster: source.name,
-          general,
-          document,
-          known: FAMILIES,
-          selected,
-          ...(owners === undefined ? {} : { owners }),
-        });
+        const plan = await planFor(source, { span, flags, document, served, onRead: progress.read });
         progress.done();
         const complete = withUnread(plan, source.unread);
-        const shown = view === undefined ? complete : { ...complete, view: await viewOf(source, view) };
+        const { namespace } = flags;
+        const shown =
+          namespace === undefined ? complete : { ...complete, view: await viewOf(source, namespace) };
         process.exitCode = complete.unread === undefined ? 0 : 3;
         await writePieces(process.stdout, await rendered(shown, flags.output, namingAmong(served)));
       } finally {
@@ -110,6 +98,37 @@ export function planCommand(): Command {
         await source.close();
       }
     });
+}
+
+interface PlanRequest {
+  readonly span: Millis;
+  readonly flags: PlanFlags;
+  readonly document: JsonObject;
+  readonly served: readonly ServedKind[];
+  readonly onRead: (kind: Kind, count: number) => void;
+}
+
+function planFor(
+  { client, name: cluster }: Origin,
+  { span, flags, document, served, onRead }: PlanRequest,
+): Promise<Plan> {
+  const general = readGeneral(document);
+  const now = realClock.now();
+  const { namespace: view } = flags;
+  const owners = flags.cascade ? new Owners(served, view ?? general.namespace) : undefined;
+  const watching = { onRead, ...(owners === undefined ? {} : { witness: owners }) };
+  return makePlan({
+    snapshot: createSnapshot(served, readingFrom(client, watching), undefined, view),
+    ...(view === undefined ? {} : { view }),
+    now,
+    until: horizon(now, span),
+    cluster,
+    general,
+    document,
+    known: FAMILIES,
+    selected: familiesOf(document),
+    ...(owners === undefined ? {} : { owners }),
+  });
 }
 
 function familiesOf(document: JsonObject): readonly Family[] {

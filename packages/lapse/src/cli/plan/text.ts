@@ -13,7 +13,7 @@ import {
 } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
-import { type Manner, type Row, type Style, type Table, table } from '../table.ts';
+import { type Row, type Style, type Table, type TableOptions, table } from '../table.ts';
 import { relativeTime } from './times.ts';
 
 export interface TextOptions {
@@ -47,18 +47,18 @@ export function* planPieces(plan: Plan, options: TextOptions): Generator<string>
     (format: 'bold' | 'yellow'): Style =>
     (text) =>
       colour ? styleText(format, text, { validateStream: false }) : text;
-  const manner = { bold: style('bold'), columns };
+  const tableOptions = { bold: style('bold'), columns };
   const { made, ends, held, changes = [], unread = [] } = plan;
   if (ends.length > 0) {
-    yield* lines(endsTable(ends, { now: made, named }, { ...manner, wide }));
+    yield* lines(endsTable(ends, { now: made, named }, { ...tableOptions, wide }));
     yield '\n';
   }
   if (changes.length > 0) {
-    yield* lines(table(changes, changesTable({ now: made, named }), manner));
+    yield* lines(table(changes, changesTable({ now: made, named }), tableOptions));
     yield '\n';
   }
   if (held.length > 0) {
-    yield* lines(table(held, heldTable({ now: made, named }), manner));
+    yield* lines(table(held, heldTable({ now: made, named }), tableOptions));
     yield '\n';
   }
   if (unread.length > 0) {
@@ -81,7 +81,7 @@ interface RowContext {
 function* endsTable(
   ends: readonly PlannedEnd[],
   rowContext: RowContext,
-  { wide, ...manner }: Manner & { readonly wide: boolean },
+  { wide, ...options }: TableOptions & { readonly wide: boolean },
 ): Generator<string> {
   const what: Table<PlannedEnd> = {
     header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'DEPENDENTS', 'WHY'],
@@ -91,7 +91,7 @@ function* endsTable(
       `${ruled(rule, why)}${dependents === '-' ? '' : `; dependents: ${dependents}`}`,
   };
   let at = -1;
-  for (const line of table(ends, what, manner)) {
+  for (const line of table(ends, what, options)) {
     yield line;
     if (wide && at >= 0) yield* dependentLines(ends[at]!, rowContext.named);
     at++;

@@ -3,8 +3,8 @@
 import { formatTime, type Instant, type Millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
 import { plainText } from '#console/escape';
+import { type End, refOfEnd } from '#forecast/simulate/deletionLog';
 import type { Contrast } from '#forecast/simulate/difference';
-import { type End, refOfEnd } from '#forecast/simulate/endings';
 import { table } from '../table.ts';
 
 export interface Report {

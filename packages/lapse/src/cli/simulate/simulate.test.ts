@@ -10,11 +10,11 @@ import { simulate } from '@lapse/simulation/simulate';
 import { readManifests } from '@lapse/simulation/userClient';
 import { describe, expect, test } from 'vitest';
 import { FAMILIES } from '#controllers/registry';
-import { runForward } from '#forecast/simulate/course';
+import type { End } from '#forecast/simulate/deletionLog';
 import { computeDifference } from '#forecast/simulate/difference';
-import type { End } from '#forecast/simulate/endings';
-import { furnish } from '#forecast/simulate/furnish';
-import { takeSnapshot } from '#forecast/simulate/snapshot';
+import { loadObjects } from '#forecast/simulate/loadObjects';
+import { runForward } from '#forecast/simulate/runForward';
+import { takeSnapshot } from '#forecast/simulate/takeSnapshot';
 import { loadConfiguration } from '#manager/configuration/load';
 import { kindsOf } from '#manager/crds';
 import { readOnly } from '#manager/readOnly';
@@ -134,7 +134,9 @@ test('the CRDs of Lapse replace those of the cluster and keep their creation tim
     start,
     prepare: async (simulation) => {
       const objects = [{ ...kind!.crd, metadata: { ...kind!.crd.metadata, ...there } }];
-      expect(await furnish(simulation, { objects, given: new Set([name]), isSnapshot: true })).toEqual([]);
+      expect(await loadObjects(simulation, { objects, given: new Set([name]), isSnapshot: true })).toEqual(
+        [],
+      );
     },
   });
   const { resourceVersion: _, ...age } = there;

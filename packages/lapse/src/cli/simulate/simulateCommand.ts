@@ -7,10 +7,10 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { Command, Option } from 'commander';
 import { FAMILIES } from '#controllers/registry';
-import { type Course, type CourseOptions, runForward } from '#forecast/simulate/course';
 import { computeDifference } from '#forecast/simulate/difference';
 import { readObjects } from '#forecast/simulate/manifests';
-import { type Snapshot, takeSnapshot } from '#forecast/simulate/snapshot';
+import { type RunOptions, type RunResult, runForward } from '#forecast/simulate/runForward';
+import { type Snapshot, takeSnapshot } from '#forecast/simulate/takeSnapshot';
 import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration, type Sources } from '#manager/configuration/load';
@@ -181,7 +181,7 @@ async function snapshotOf(
   }
 }
 
-async function run(options: CourseOptions, name: string): Promise<Course> {
+async function run(options: RunOptions, name: string): Promise<RunResult> {
   try {
     const onProgress = (share: number) => progress(`${name}: ${Math.round(share * 100)} %`);
     return await runForward({ ...options, onProgress });

@@ -8,9 +8,9 @@ import type { ReconcileRecord } from '@lapse/runtime/worker';
 import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import { lengthText } from '@lapse/simulation/timeline';
-import type { Deed } from '#forecast/simulate/attribution';
-import type { Ahead } from './ahead.ts';
-import { computeEnds } from './ends.ts';
+import type { DeletingReconcile } from '#forecast/simulate/attribution';
+import { computeEnds } from './computeEnds.ts';
+import type { Ahead } from './upcomingEvents.ts';
 
 export interface Waiting {
   readonly ref: string;
@@ -62,7 +62,7 @@ export interface TallyOptions {
   /** The family of a controller. Default: the controller itself. */
   readonly familyOf?: (controller: string) => string | undefined;
   /** The controller that requested a deletion. */
-  readonly deedOf?: (change: Change) => Deed | undefined;
+  readonly deedOf?: (change: Change) => DeletingReconcile | undefined;
 }
 
 const KEPT = 20;
@@ -108,12 +108,12 @@ export class Tally {
   change(change: Change): void {
     if (change.by !== 'process') return;
     for (const end of computeEnds(change)) {
-      const deed = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
-      const by = end.by ?? deed?.controller ?? NOBODY;
+      const reconcile = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
+      const by = end.by ?? reconcile?.controller ?? NOBODY;
       const counters = this.#counters(by);
       counters.ended++;
       // A finished request has no deadline, so no delay is measured.
-      if (end.how !== 'done') measure(counters, idOf(by, deed?.key ?? keyOf(change)), change.at);
+      if (end.how !== 'done') measure(counters, idOf(by, reconcile?.key ?? keyOf(change)), change.at);
       counters.last = { ref: end.ref, at: change.at, by };
       this.#latest = [counters.last, ...this.#latest.slice(0, KEPT - 1)];
     }

@@ -14,9 +14,9 @@ import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
 import { simulatedControllersNamed } from '#simulation/simulatedControllers';
-import { Everything } from './everything.ts';
 import { readExamples } from './examples.ts';
 import { LiveTimeline } from './liveTimeline.ts';
+import { LocalCluster } from './localCluster.ts';
 import { firstScreen } from './screen.ts';
 import { renderSettings } from './settings.ts';
 import { Tally } from './tally.ts';
@@ -49,7 +49,7 @@ async function start(
   });
   const shown: string[] = [];
   const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text.trimEnd()) });
-  const everything = new Everything(server.handle, TOKEN, {
+  const everything = new LocalCluster(server.handle, TOKEN, {
     general: readGeneral(document),
     document,
     known: families,

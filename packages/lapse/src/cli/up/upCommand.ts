@@ -14,7 +14,7 @@ import { FAMILIES } from '#controllers/registry';
 import { readGeneral } from '#manager/configuration/general';
 import { loadConfiguration } from '#manager/configuration/load';
 import { type Hosts, openHosts } from '#manager/hosts';
-import { collectModules, joinFamilies, loadModules } from '#manager/modules';
+import { collectModules, joinFamilies, loadModules } from '#manager/loadModules';
 import { selectFamilies } from '#manager/selection';
 import { explained } from '#manager/usage';
 import { SIMULATED_CONTROLLERS, simulatedControllersNamed } from '#simulation/simulatedControllers';
@@ -27,8 +27,8 @@ import { openLog } from '../logs.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from '../serverCommand.ts';
 import { leave, untilAskedToStop } from '../signals.ts';
 import { applyWithRetries } from './apply.ts';
-import { Everything, type EverythingOptions } from './everything.ts';
 import { readExamples } from './examples.ts';
+import { LocalCluster, type LocalClusterOptions } from './localCluster.ts';
 import { firstScreen } from './screen.ts';
 import { renderSettings } from './settings.ts';
 import { createTempo, parseSpeed, storeAtSpeed, type Tempo } from './speed.ts';
@@ -91,17 +91,17 @@ export function upCommand(): Command {
       colour: wantsColour(process.stdout),
     });
     const plan = await makePlan(flags, settings.given(parsed), { tempo, view });
-    const { embedded, everything } = await startAll(flags, plan);
-    tempo.start(() => everything.rest(embedded.server));
-    const hosts = await openStatusHost(everything, plan);
-    await everything.start(embedded.server);
+    const { embedded, cluster } = await startAll(flags, plan);
+    tempo.start(() => cluster.rest(embedded.server));
+    const hosts = await openStatusHost(cluster, plan);
+    await cluster.start(embedded.server);
     const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
-    await registerLocalReadApi(everything.user, isRead);
+    await registerLocalReadApi(cluster.user, isRead);
     const first = greet(flags, plan, embedded);
     const stamp = (at: Instant) => view.timeline.stamp(at);
     const { isTTY, columns } = process.stdout;
     const week = isWeek(flags)
-      ? new Week(everything, {
+      ? new Week(cluster, {
           ...plan,
           stamp,
           say: view.say.bind(view),
@@ -109,16 +109,16 @@ export function upCommand(): Command {
         })
       : undefined;
     if (week !== undefined) await week.play.open(() => stopping);
-    else if (first) await applyExamples(everything, view, () => stopping);
+    else if (first) await applyExamples(cluster, view, () => stopping);
     if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
     tempo.hurry();
     week?.play.begin();
-    view.follow(everything);
+    view.follow(cluster);
     await stop;
     week?.play.stop();
     view.end();
-    view.say(`\n${await (week?.summary() ?? everything.summary(stamp))}\n`);
-    await everything.stop();
+    view.say(`\n${await (week?.summary() ?? cluster.summary(stamp))}\n`);
+    await cluster.stop();
     await tempo.stop();
     await hosts.close();
     view.say(await close(embedded, flags));
@@ -126,7 +126,7 @@ export function upCommand(): Command {
   });
 }
 
-interface Plan extends EverythingOptions {
+interface Plan extends LocalClusterOptions {
   readonly view: View;
 }
 
@@ -167,24 +167,24 @@ async function makePlan(
 
 interface Started {
   readonly embedded: Embedded;
-  readonly everything: Everything;
+  readonly cluster: LocalCluster;
 }
 
-/** Everything wraps the handler between API server and socket, so that it sees the caller of each write. */
+/** LocalCluster wraps the handler between API server and socket, so that it sees the caller of each write. */
 async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
   const options = embeddedOptions(flags);
-  let everything: Everything | undefined;
+  let cluster: LocalCluster | undefined;
   const around = (handle: HttpHandler, token: string): HttpHandler => {
-    everything = new Everything(handle, token, plan);
-    return options.around?.(everything.handle) ?? everything.handle;
+    cluster = new LocalCluster(handle, token, plan);
+    return options.around?.(cluster.handle) ?? cluster.handle;
   };
-  const services = { [LOCAL_READ_API]: readApiOf(plan, () => everything!) };
+  const services = { [LOCAL_READ_API]: readApiOf(plan, () => cluster!) };
   const embedded = await startEmbedded({ ...options, around, services, clock: plan.clock });
-  return { embedded, everything: everything! };
+  return { embedded, cluster: cluster! };
 }
 
 /** The read API for checkpoints through the API server, as in a cluster. Created at the first call. */
-function readApiOf({ clock, log, general }: Plan, of: () => Everything): LocalService {
+function readApiOf({ clock, log, general }: Plan, of: () => LocalCluster): LocalService {
   let made: LocalService | undefined;
   const make = () => {
     const { client } = of().assembly.services;
@@ -196,7 +196,7 @@ function readApiOf({ clock, log, general }: Plan, of: () => Everything): LocalSe
   };
 }
 
-function openStatusHost({ assembly, user }: Everything, { general, clock, log }: Plan): Promise<Hosts> {
+function openStatusHost({ assembly, user }: LocalCluster, { general, clock, log }: Plan): Promise<Hosts> {
   const { manager, registry } = assembly;
   const where = { inCluster: false, namespace: 'default' };
   return openHosts({ ...where, general, manager, registry, admission: [], clock, log, client: user });
@@ -234,10 +234,10 @@ const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied')
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
 /** An example that the API server rejects is reported and does not prevent the others. */
-async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
+async function applyExamples(cluster: LocalCluster, view: View, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
     if (isOver()) return;
-    const problem = await applyWithRetries(everything.user, text);
+    const problem = await applyWithRetries(cluster.user, text);
     if (problem !== undefined) view.say(`          examples/${name} was not applied: ${problem}\n`);
   }
 }

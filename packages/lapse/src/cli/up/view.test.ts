@@ -3,7 +3,7 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import { describe, expect, test } from 'vitest';
 import type { ServerFlags } from '../serverCommand.ts';
 import { panelLines } from './panel.ts';
-import { Pinned } from './pinned.ts';
+import { PinnedLines } from './pinnedLines.ts';
 import { createTempo, parseSpeed, storeAtSpeed } from './speed.ts';
 import type { Overview, Standing } from './tally.ts';
 import { View } from './view.ts';
@@ -105,7 +105,7 @@ describe('the live view', () => {
 
   test('stays below the scrolling lines', () => {
     const written: string[] = [];
-    const pinned = new Pinned((text) => void written.push(text));
+    const pinned = new PinnedLines((text) => void written.push(text));
     pinned.scroll('one\n');
     pinned.pin(['a', 'b']);
     pinned.pin(['a', 'b']);
@@ -117,7 +117,7 @@ describe('the live view', () => {
   test('clears wrapped lines after the terminal became narrower', () => {
     const written: string[] = [];
     let columns = 80;
-    const pinned = new Pinned(
+    const pinned = new PinnedLines(
       (text) => void written.push(text),
       () => columns,
     );

@@ -3,10 +3,10 @@
 import { type Clock, realClock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
 import { sleep } from '@lapse/base/sleep';
-import type { Everything } from './everything.ts';
 import { LiveTimeline } from './liveTimeline.ts';
+import type { LocalCluster } from './localCluster.ts';
 import { panelLines } from './panel.ts';
-import { Pinned } from './pinned.ts';
+import { PinnedLines } from './pinnedLines.ts';
 import { paint, styles } from './screen.ts';
 
 /** The used part of process.stdout. */
@@ -28,7 +28,7 @@ export interface ViewOptions {
   readonly colour?: boolean;
 }
 
-type Overseen = Pick<Everything, 'overview'>;
+type Overseen = Pick<LocalCluster, 'overview'>;
 
 const REFRESH = millis(250);
 
@@ -37,7 +37,7 @@ export class View {
   readonly isColourful: boolean;
   readonly #isLive: boolean;
   readonly #options: ViewOptions;
-  readonly #pinned: Pinned;
+  readonly #pinned: PinnedLines;
   readonly #over = new AbortController();
 
   constructor(options: ViewOptions) {
@@ -45,7 +45,7 @@ export class View {
     this.#options = options;
     this.#isLive = output.isTTY === true;
     this.isColourful = this.#isLive && options.colour !== false;
-    this.#pinned = new Pinned(
+    this.#pinned = new PinnedLines(
       (text) => void output.write(text),
       () => output.columns ?? 80,
     );

@@ -23,7 +23,7 @@ export async function findNonMatchingPolicies(
   const found: RuleDecision[] = [];
   for (const kind of POLICIES)
     for (const { metadata, spec } of await policiesFor(context, kind, object)) {
-      if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
+      if (!isForKindOf(spec, object)) continue;
       const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
       if (evaluated.has(rule)) continue;
       const why = broken.get(metadata.uid ?? '');
@@ -33,6 +33,9 @@ export async function findNonMatchingPolicies(
     }
   return found;
 }
+
+const isForKindOf = (spec: AnyPolicy['spec'], { apiVersion, kind }: ObjectName): boolean =>
+  spec?.target?.apiVersion === apiVersion && spec.target.kind === kind;
 
 /** Policies that may select the object: those of its namespace and cluster-wide ones. */
 async function policiesFor(

@@ -8,7 +8,7 @@ import { keyText } from '@lapse/runtime/interner';
 import type { RequestInfo } from '@lapse/simulation/requestInfo';
 import type { Family } from '#controllers/family';
 
-export interface Deed {
+export interface DeletingReconcile {
   readonly controller: string;
   /** Key of the reconcile: the object itself, or the object that decided (for example a Cleaner). */
   readonly key: string;
@@ -27,8 +27,8 @@ interface Target {
 const MOST = 100_000;
 
 export class Attribution {
-  readonly #current = new AsyncLocalStorage<Deed>();
-  readonly #deeds = new BoundedMap<string, Deed>(MOST);
+  readonly #current = new AsyncLocalStorage<DeletingReconcile>();
+  readonly #deeds = new BoundedMap<string, DeletingReconcile>(MOST);
 
   /** The same family, with its reconciles attributed to it. */
   around(family: Family): Family {
@@ -43,14 +43,14 @@ export class Attribution {
 
   /** Called for each request. Deletions are recorded. */
   request(seen: RequestInfo): void {
-    const deed = this.#current.getStore();
-    if (deed === undefined || (seen.verb !== 'delete' && seen.verb !== 'deletecollection')) return;
+    const reconcile = this.#current.getStore();
+    if (reconcile === undefined || (seen.verb !== 'delete' && seen.verb !== 'deletecollection')) return;
     const key = keyOf(seen);
-    this.#deeds.set(key, deed);
+    this.#deeds.set(key, reconcile);
   }
 
   /** The last controller that requested the deletion of this object. */
-  of(target: Target): Deed | undefined {
+  of(target: Target): DeletingReconcile | undefined {
     const { name: _, ...collection } = target;
     return this.#deeds.get(keyOf(target)) ?? this.#deeds.get(keyOf(collection));
   }

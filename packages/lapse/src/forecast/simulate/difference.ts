@@ -1,7 +1,7 @@
 // Compares the deletions of two simulations of the same cluster, to show the effect of changed policies.
 
 import { type Millis, minus } from '@lapse/base/instant';
-import type { End } from './endings.ts';
+import type { End } from './deletionLog.ts';
 
 export type Contrast =
   | { readonly kind: 'only with'; readonly end: End }

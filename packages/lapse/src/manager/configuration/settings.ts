@@ -63,83 +63,87 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
   }),
 };
 
-const setting = (field: string, flagName: string, description: string): Setting => ({
-  field,
-  flag: flagName,
-  variable: `LAPSE_${flagName.replaceAll('-', '_').toUpperCase()}`,
-  description,
-});
-
-export const GENERAL_SETTINGS: readonly Setting[] = [
-  setting(
+const SETTINGS: readonly (readonly [field: string, flag: string, description: string])[] = [
+  [
     'controllers',
     'controllers',
-    'which to run: "*" all that are on by default, "x" this one, "-x" not',
-  ),
-  setting('featureGates', 'feature-gates', 'Name=true|false,…; AllAlpha and AllBeta stand for many'),
-  setting('namespace', 'namespace', 'watch and touch nothing outside this namespace'),
-  setting('dryRun', 'dry-run', 'change nothing: every write is a dry run, Events say what would be done'),
-  setting(
+    'controllers to run: "*" all that are on by default, "x" also this one, "-x" not this one',
+  ],
+  ['featureGates', 'feature-gates', 'Name=true|false,…; AllAlpha and AllBeta set all gates of a stage'],
+  ['namespace', 'namespace', 'watch and change only objects in this namespace'],
+  ['dryRun', 'dry-run', 'every write is a dry run; Events report what would be done'],
+  [
     'actAs',
     'act-as',
-    'whose rights count for Cleaners and policies: author, controller, or impersonate-author (deletes are sent as the author)',
-  ),
-  setting('maxClockSkew', 'max-clock-skew', 'delete nothing while the API server’s clock is further away'),
-  setting('deletions.perSecond', 'max-deletions-per-second', 'most deletions per second and controller'),
-  setting('deletions.perMinute', 'max-deletions-per-minute', 'most deletions per minute and controller'),
-  setting('deletions.paranoidReread', 'paranoid-reread', 'read every object again before its deletion'),
-  setting('leaderElection.enabled', 'leader-elect', 'act only while holding the lease'),
-  setting('leaderElection.namespace', 'leader-elect-resource-namespace', 'namespace of the lease'),
-  setting('leaderElection.name', 'leader-elect-resource-name', 'name of the lease (default: lapse)'),
-  setting('leaderElection.leaseDuration', 'leader-elect-lease-duration', 'how long others wait for a leader'),
-  setting('leaderElection.renewDeadline', 'leader-elect-renew-deadline', 'how long a leader acts unrenewed'),
-  setting('leaderElection.retryPeriod', 'leader-elect-retry-period', 'pause between two attempts'),
-  setting('clientConnection.qps', 'kube-api-qps', 'most requests per second (default: as the server bears)'),
-  setting(
-    'clientConnection.burst',
-    'kube-api-burst',
-    'how many requests may come at once under --kube-api-qps',
-  ),
-  setting('clientConnection.maxInFlight', 'kube-api-max-in-flight', 'most requests without an answer'),
-  setting(
+    'whose permissions apply to Cleaners and policies: author, controller, or impersonate-author (DELETEs are sent as the author)',
+  ],
+  [
+    'maxClockSkew',
+    'max-clock-skew',
+    'delete nothing if the clock differs from that of the API server by more than this',
+  ],
+  ['deletions.perSecond', 'max-deletions-per-second', 'maximum deletions per second and controller'],
+  ['deletions.perMinute', 'max-deletions-per-minute', 'maximum deletions per minute and controller'],
+  ['deletions.paranoidReread', 'paranoid-reread', 'read every object again before its deletion'],
+  ['leaderElection.enabled', 'leader-elect', 'act only while holding the lease'],
+  ['leaderElection.namespace', 'leader-elect-resource-namespace', 'namespace of the lease'],
+  ['leaderElection.name', 'leader-elect-resource-name', 'name of the lease (default: lapse)'],
+  ['leaderElection.leaseDuration', 'leader-elect-lease-duration', 'how long standbys wait for the leader'],
+  [
+    'leaderElection.renewDeadline',
+    'leader-elect-renew-deadline',
+    'how long the leader acts without a renewal',
+  ],
+  [
+    'leaderElection.retryPeriod',
+    'leader-elect-retry-period',
+    'interval between attempts to acquire or renew the lease',
+  ],
+  ['clientConnection.qps', 'kube-api-qps', 'maximum requests per second (default: no fixed limit)'],
+  ['clientConnection.burst', 'kube-api-burst', 'maximum requests at once under --kube-api-qps'],
+  ['clientConnection.maxInFlight', 'kube-api-max-in-flight', 'maximum requests in flight'],
+  [
     'metrics.bindAddress',
     'metrics-bind-address',
-    'where /healthz, /readyz and /metrics are served: host:port, or 0 for nowhere (default: :8080 in a Pod)',
-  ),
-  setting('webhook.bindAddress', 'webhook-port', 'where admission reviews are served: [host:]port'),
-  setting('webhook.certFile', 'webhook-cert-file', 'its certificate (PEM), read again when it changes'),
-  setting('webhook.keyFile', 'webhook-key-file', 'its private key (PEM)'),
-  setting(
+    'address of /healthz, /readyz and /metrics: host:port, or 0 to disable (default: :8080 in a Pod)',
+  ],
+  ['webhook.bindAddress', 'webhook-port', 'address of the admission webhook: [host:]port'],
+  ['webhook.certFile', 'webhook-cert-file', 'certificate of the webhook (PEM), read again when it changes'],
+  ['webhook.keyFile', 'webhook-key-file', 'private key of the webhook (PEM)'],
+  [
     'webhook.secret',
     'webhook-secret',
     'Secret of the review path and, without files, of a self-managed certificate: [namespace/]name',
-  ),
-  setting(
+  ],
+  [
     'webhook.hosts',
     'webhook-hosts',
-    'for which names that certificate is: the Service’s, name.namespace.svc',
-  ),
-  setting(
+    'host names in that certificate: those of the Service, name.namespace.svc',
+  ],
+  [
     'webhook.configurations',
     'webhook-configurations',
-    'webhook configurations whose path and caBundle it sets',
-  ),
-  setting(
+    'webhook configurations whose path and caBundle Lapse sets',
+  ],
+  [
     'webhook.clientCAFile',
     'webhook-client-ca-file',
-    'API servers must show a client certificate of these authorities (PEM)',
-  ),
-  setting(
-    'webhook.clientNames',
-    'webhook-client-names',
-    'common names of those certificates (default: all that the authorities signed)',
-  ),
-  setting(
+    'certificate authorities (PEM) of the client certificates that API servers must present',
+  ],
+  ['webhook.clientNames', 'webhook-client-names', 'common names of these client certificates (default: all)'],
+  [
     'api.bindAddress',
     'api-port',
-    'where checkpoints are read through the API server: [host:]port; with the certificate of the webhook',
-  ),
-  setting('api.maxObjects', 'api-max-objects', 'a checkpoint with more objects is not read there'),
-  setting('log.format', 'log-format', 'json, text, or auto: text on a terminal'),
-  setting('log.level', 'verbosity', 'the least important lines to show: debug, info, warn, error'),
+    'address of the API for checkpoints: [host:]port; with the certificate of the webhook',
+  ],
+  ['api.maxObjects', 'api-max-objects', 'maximum objects of a checkpoint that this API serves'],
+  ['log.format', 'log-format', 'json, text, or auto: text on a terminal'],
+  ['log.level', 'verbosity', 'minimum level of log lines: debug, info, warn, error'],
 ];
+
+export const GENERAL_SETTINGS: readonly Setting[] = SETTINGS.map(([field, name, description]) => ({
+  field,
+  flag: name,
+  variable: `LAPSE_${name.replaceAll('-', '_').toUpperCase()}`,
+  description,
+}));

@@ -6,7 +6,7 @@ import type { Random } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { readManifests } from '@lapse/simulation/userClient';
 import type { Example } from '../examples.ts';
-import { CAST, type Moment, type Role } from './cast.ts';
+import { type Moment, ROLES, type Role } from './roles.ts';
 
 export interface Act {
   readonly at: Instant;
@@ -43,17 +43,17 @@ export function writeScript(
   const documents = examples.flatMap(documentsOf);
   const opening = documents
     .filter(
-      (document) => !CAST.some((role) => role.hour !== undefined && !role.again && plays(role, document)),
+      (document) => !ROLES.some((role) => role.hour !== undefined && !role.again && plays(role, document)),
     )
     .map((document): Act => {
-      const role = CAST.find((one) => one.hour === undefined && plays(one, document));
+      const role = ROLES.find((one) => one.hour === undefined && plays(one, document));
       return {
         at: start,
         example: document.example,
         objects: [dressed(document, role, { day: 1, at: start, start })],
       };
     });
-  const acts = CAST.filter(({ hour }) => hour !== undefined)
+  const acts = ROLES.filter(({ hour }) => hour !== undefined)
     .flatMap((role) => actsOf(role, documents, start, random))
     .sort((a, b) => a.at - b.at);
   return { start, end: instant(start + DAYS * DAY), opening, acts };

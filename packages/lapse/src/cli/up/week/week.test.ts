@@ -4,10 +4,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
 import { readManifests } from '@lapse/simulation/userClient';
 import { describe, expect, test } from 'vitest';
-import { computeEnds } from '../ends.ts';
+import { computeEnds } from '../computeEnds.ts';
 import { readExamples } from '../examples.ts';
-import { CAST } from './cast.ts';
-import { leftText } from './left.ts';
+import { remainingText } from './remaining.ts';
+import { ROLES } from './roles.ts';
 import { DAYS, writeScript } from './script.ts';
 import { parseSeed } from './week.ts';
 
@@ -33,7 +33,7 @@ describe('the week', () => {
       played.map((one) => (documents.includes(one) ? one : one.replace(/-[1-7](?=$|-0)/, ''))),
     );
     expect([...unnumbered].sort()).toEqual(documents.sort());
-    for (const { who, example } of CAST)
+    for (const { who, example } of ROLES)
       for (const one of who)
         expect(
           documents.some((name) => name.startsWith(example) && name.endsWith(` ${one}`)),
@@ -133,11 +133,11 @@ test('the list of remaining objects fits the terminal', () => {
     { ref: 'job/b', because: 'opted out '.repeat(20) },
     ...Array.from({ length: 30 }, (_, i) => ({ ref: `job/${i}`, because: 'opted out' })),
   ];
-  const lines = leftText(left, () => 'Mon', 79).split('\n');
+  const lines = remainingText(left, () => 'Mon', 79).split('\n');
   expect(lines[0]).toBe('left, 32:');
   expect(lines[1]).toMatch(/^ {2}job\/a +deleted Mon: TTL$/);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   expect(lines.join(' ').split('opted out').length - 1).toBe(20 + 18);
   expect(lines.at(-1)).toBe('  … and 12 more');
-  expect(leftText([], String, 79)).toBe('no temporary object is left');
+  expect(remainingText([], String, 79)).toBe('no temporary object is left');
 });

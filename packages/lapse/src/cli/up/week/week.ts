@@ -3,10 +3,10 @@
 import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import { UsageError } from '#manager/usage';
-import type { Everything, EverythingOptions } from '../everything.ts';
 import { readExamples } from '../examples.ts';
-import { findLeft, leftText } from './left.ts';
+import type { LocalCluster, LocalClusterOptions } from '../localCluster.ts';
 import { Play } from './play.ts';
+import { findRemaining, remainingText } from './remaining.ts';
 import { writeScript } from './script.ts';
 
 /** Requests have no TTL field. The configuration sets a longer default, which users can override. */
@@ -18,7 +18,7 @@ export function parseSeed(text: string): number {
 }
 
 export interface WeekOptions
-  extends Pick<EverythingOptions, 'clock' | 'general' | 'document' | 'known' | 'selected'> {
+  extends Pick<LocalClusterOptions, 'clock' | 'general' | 'document' | 'known' | 'selected'> {
   readonly random: Random;
   readonly say: (text: string) => void;
   readonly stamp: (at: Instant) => string;
@@ -28,10 +28,10 @@ export interface WeekOptions
 
 export class Week {
   readonly play: Play;
-  readonly #everything: Everything;
+  readonly #everything: LocalCluster;
   readonly #options: WeekOptions;
 
-  constructor(everything: Everything, options: WeekOptions) {
+  constructor(everything: LocalCluster, options: WeekOptions) {
     const { clock, random, say } = options;
     this.#everything = everything;
     this.#options = options;
@@ -53,8 +53,8 @@ export class Week {
     const { clock, stamp, columns = Number.POSITIVE_INFINITY, ...options } = this.#options;
     const client = this.#everything.user;
     try {
-      const left = await findLeft(this.play.made, { ...options, client, now: clock.now() });
-      return leftText(left, stamp, columns - 1);
+      const left = await findRemaining(this.play.made, { ...options, client, now: clock.now() });
+      return remainingText(left, stamp, columns - 1);
     } catch (cause) {
       return `what is left cannot be said: ${(cause as Error).message}`;
     }

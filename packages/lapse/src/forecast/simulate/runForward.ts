@@ -16,12 +16,12 @@ import { simulatedControllersNamed } from '#simulation/simulatedControllers';
 import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, readingFrom } from '../snapshot.ts';
 import { Attribution } from './attribution.ts';
-import { composeFamilies } from './compose.ts';
-import { type End, Endings } from './endings.ts';
-import { furnish, refOf } from './furnish.ts';
+import { composeFamilies } from './composeFamilies.ts';
+import { DeletionLog, type End } from './deletionLog.ts';
+import { loadObjects, refOf } from './loadObjects.ts';
 import { describeObject } from './manifests.ts';
 
-export interface CourseOptions {
+export interface RunOptions {
   readonly objects: readonly KubeObject[];
   /** The objects come from a cluster: those that cannot be loaded are skipped. */
   readonly isSnapshot: boolean;
@@ -38,7 +38,7 @@ export interface CourseOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-export interface Course {
+export interface RunResult {
   readonly ends: readonly End[];
   readonly notes: readonly string[];
   /** Errors of changed policies, as messages. */
@@ -47,10 +47,10 @@ export interface Course {
 
 const STEPS = 50;
 
-export async function runForward(options: CourseOptions): Promise<Course> {
+export async function runForward(options: RunOptions): Promise<RunResult> {
   const { families, known, document, start, length, seed, onProgress } = options;
   const attribution = new Attribution();
-  const endings = new Endings(attribution);
+  const endings = new DeletionLog(attribution);
   const notes: string[] = [];
   let predicted: Awaited<ReturnType<typeof forecast>> = new Map();
   const compose = composeFamilies({
@@ -92,7 +92,7 @@ const share = (start: Instant, length: Millis, part: number): Instant =>
   plus(start, millis(Math.round(length * part)));
 
 /** CRDs of Lapse and of the snapshot stack, except where the input has a foreign CRD of that name. */
-function kindsHere({ objects, families }: CourseOptions): CustomKind[] {
+function kindsHere({ objects, families }: RunOptions): CustomKind[] {
   const foreign = new Set(
     objects
       .filter((object) => object.kind === 'CustomResourceDefinition' && !isOurs(object))
@@ -101,10 +101,10 @@ function kindsHere({ objects, families }: CourseOptions): CustomKind[] {
   return [...kindsOf(families), ...SNAPSHOT_KINDS].filter(({ crd }) => !foreign.has(crd.metadata.name));
 }
 
-async function prepare(world: Simulation, options: CourseOptions): Promise<string[]> {
+async function prepare(world: Simulation, options: RunOptions): Promise<string[]> {
   const { objects, isSnapshot, changes } = options;
   const given = new Set(kindsHere(options).map(({ crd }) => crd.metadata.name!));
-  const notes = await furnish(world, { objects, given, isSnapshot });
+  const notes = await loadObjects(world, { objects, given, isSnapshot });
   for (const change of changes)
     try {
       await world.userClient.apply(change);
@@ -118,7 +118,7 @@ async function prepare(world: Simulation, options: CourseOptions): Promise<strin
  * The forecasts of the families at the start, used only for the wording. The deletions are those of the
  * controllers.
  */
-async function forecast(world: Simulation, options: CourseOptions): Promise<ReadonlyMap<string, Ends>> {
+async function forecast(world: Simulation, options: RunOptions): Promise<ReadonlyMap<string, Ends>> {
   const { families, known, document, start } = options;
   const served = await world.user.discovery.all();
   const setting = {

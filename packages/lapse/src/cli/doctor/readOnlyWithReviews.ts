@@ -8,7 +8,7 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const isReview = ({ method, path }: TransportRequest): boolean =>
   method === 'POST' && path.replace(/\?.*/, '') === REVIEWS;
 
-export function lookOnly(inner: Transport): Transport {
+export function readOnlyWithReviews(inner: Transport): Transport {
   const reading = readOnly(inner);
   return { ...reading, request: (request) => (isReview(request) ? inner : reading).request(request) };
 }

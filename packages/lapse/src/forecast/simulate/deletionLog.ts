@@ -7,7 +7,7 @@ import { parseKeyText } from '@lapse/runtime/interner';
 import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import type { SimulatedReconcile } from '@lapse/simulation/timelineWriter';
-import type { Attribution, Deed } from './attribution.ts';
+import type { Attribution, DeletingReconcile } from './attribution.ts';
 
 export interface End {
   /** When its deletion was accepted. */
@@ -38,11 +38,11 @@ export interface ReasonSources {
 const QUIET = new Set(['events', 'leases']);
 
 interface Found extends Omit<End, 'because'> {
-  readonly deed?: Deed;
+  readonly reconcile?: DeletingReconcile;
   readonly owner?: string;
 }
 
-export class Endings {
+export class DeletionLog {
   readonly #attribution: Attribution;
   readonly #found = new Map<string, Found>();
   readonly #names = new Map<string, string>();
@@ -68,8 +68,8 @@ export class Endings {
   explain(reconciles: readonly SimulatedReconcile[], sources: ReasonSources): End[] {
     const waits = waitsOf(reconciles);
     return [...this.#found.values()]
-      .map(({ deed, owner, ...end }): End => {
-        if (deed !== undefined) return { ...end, because: reasonOf(end, deed, waits, sources) };
+      .map(({ reconcile, owner, ...end }): End => {
+        if (reconcile !== undefined) return { ...end, because: reasonOf(end, reconcile, waits, sources) };
         return { ...end, because: owner === undefined ? '' : `its owner ${owner} was deleted` };
       })
       .sort((a, b) => a.at - b.at || (refOfEnd(a) < refOfEnd(b) ? -1 : 1));
@@ -77,7 +77,7 @@ export class Endings {
 
   #end(change: Change, object: KubeObject): Found {
     const { at, kind, namespace, name, after } = change;
-    const deed = change.by === 'process' ? this.#attribution.of(change) : undefined;
+    const reconcile = change.by === 'process' ? this.#attribution.of(change) : undefined;
     const owner = object.metadata.ownerReferences?.map(({ uid }) => this.#names.get(uid)).find(Boolean);
     const began = change.before?.metadata.deletionTimestamp !== undefined;
     return {
@@ -88,8 +88,8 @@ export class Endings {
       ...(namespace === undefined ? {} : { namespace }),
       name,
       uid: object.metadata.uid ?? '',
-      by: deed?.controller ?? (began ? 'a deletion before the start' : byWhom(change, owner)),
-      ...(deed === undefined ? {} : { deed }),
+      by: reconcile?.controller ?? (began ? 'a deletion before the start' : byWhom(change, owner)),
+      ...(reconcile === undefined ? {} : { reconcile }),
       ...(owner === undefined ? {} : { owner }),
     };
   }
@@ -124,7 +124,12 @@ function waitsOf(reconciles: readonly SimulatedReconcile[]): Waits {
 const ABOUT = 30_000;
 
 /** The forecast, if it came true. Otherwise the rule, if it is another object, and the wait. */
-function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: ReasonSources): string {
+function reasonOf(
+  end: Omit<End, 'because'>,
+  reconcile: DeletingReconcile,
+  waits: Waits,
+  sources: ReasonSources,
+): string {
   const predicted = sources.predicted(end.uid);
   if (
     predicted !== undefined &&
@@ -134,12 +139,15 @@ function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: 
     return predicted.because.includes(predicted.rule)
       ? predicted.because
       : `${predicted.rule}: ${predicted.because}`;
-  const rule = refText(sources.kindOf(deed.controller) ?? deed.controller, parseKeyText(deed.key));
+  const rule = refText(
+    sources.kindOf(reconcile.controller) ?? reconcile.controller,
+    parseKeyText(reconcile.key),
+  );
   const decidedBy = rule === refText(end.kind, keyOf(end)) ? '' : rule;
   const wait = waits
-    .get(`${deed.controller} ${deed.key}`)
+    .get(`${reconcile.controller} ${reconcile.key}`)
     ?.filter(({ at, outcome }) => at < end.at && outcome.kind === 'waitUntil' && isDue(outcome.at, end.at))
     .at(-1)?.outcome;
-  const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : deed.reason;
+  const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : reconcile.reason;
   return decidedBy === '' ? due : `${decidedBy}: ${due}`;
 }

@@ -76,7 +76,7 @@ const request = (example: string, who: string, hour: number, as?: Role['as']): R
 
 const PREVIEW = 'sfj-4f2a--shop';
 
-export const CAST: readonly Role[] = [
+export const ROLES: readonly Role[] = [
   job('01-job-ttl', 'report', 1, 'succeeded after 40m', hours(8)),
   job('01-job-ttl', 'throw-away', 4, 'failed after 2h', hours(0)),
   job('10-dry-run-first', 'old-report', 5, 'succeeded after 1h', hours(20)),

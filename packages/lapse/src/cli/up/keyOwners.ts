@@ -14,7 +14,7 @@ export interface Told {
 
 const POLICIES = 'ttl-policy';
 
-export class Whose {
+export class KeyOwners {
   readonly #controllers = new Map<string, { readonly family: string; readonly kind: Kind }>();
   /** Kinds of observed objects, by `pipelineruns.tekton.dev`. */
   readonly #kinds = new Map<string, string>();

@@ -2,7 +2,7 @@ import { Registry } from '@lapse/runtime/metrics/registry';
 import { expect, test } from 'vitest';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
-import { recordLeadership } from './leading.ts';
+import { recordLeadership } from './recordLeadership.ts';
 
 const general = (flags: Record<string, string>) =>
   readGeneral(loadConfiguration([], { flags: { 'leader-elect': 'false', ...flags }, environment: {} }));

@@ -15,7 +15,7 @@ import { wantsColour } from '../colour.ts';
 import { describeRefusal } from '../failures.ts';
 import { terminalText } from '../terminalText.ts';
 
-export interface Desk {
+export interface CommandContext {
   readonly client: Client;
   readonly clock: Clock;
   /** Writes the result to standard output. */
@@ -44,7 +44,10 @@ export const outputOption = (choices: readonly string[], usual: string): Option 
   new Option('-o, --output <format>', choices.join(', ')).choices([...choices]).default(usual);
 
 /** Connects, runs the work, and exits with its code. */
-export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<ExitCode>): Promise<void> {
+export async function withCommandContext(
+  flags: ClusterFlags,
+  work: (commandContext: CommandContext) => Promise<ExitCode>,
+): Promise<void> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials } = cluster;
   const say = (text: string) => void process.stderr.write(`${text}\n`);
@@ -56,7 +59,7 @@ export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<
     onWarning: (warning) => say(terminalText(`warning: ${warning}`)),
   });
   try {
-    const desk: Desk = {
+    const commandContext: CommandContext = {
       client,
       clock: realClock,
       out: print,
@@ -64,7 +67,7 @@ export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<
       colour: wantsColour(process.stdout),
       ...(process.stderr.isTTY === true ? { progress: overwrite } : {}),
     };
-    process.exitCode = await explainingFailures(desk, work);
+    process.exitCode = await reportingErrors(commandContext, work);
   } finally {
     await cluster.close();
   }
@@ -79,13 +82,13 @@ const print = (text: string): Promise<void> =>
   });
 
 /** Expected failures are reported in one line, without a stack. Control characters in the output are escaped. */
-export async function explainingFailures(
-  desk: Desk,
-  work: (desk: Desk) => Promise<ExitCode>,
+export async function reportingErrors(
+  commandContext: CommandContext,
+  work: (commandContext: CommandContext) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { out, say } = desk;
-  const safe: Desk = {
-    ...desk,
+  const { out, say } = commandContext;
+  const safe: CommandContext = {
+    ...commandContext,
     out: (text) => out(terminalText(text)),
     say: (text) => say(terminalText(text)),
   };
@@ -134,7 +137,7 @@ export async function findCheckpoint(client: Pick<Client, 'get'>, name: string):
 type Style = Parameters<typeof styleText>[0];
 
 /** Coloured on a terminal. */
-export const styled = ({ colour }: Pick<Desk, 'colour'>, style: Style, text: string): string =>
+export const styled = ({ colour }: Pick<CommandContext, 'colour'>, style: Style, text: string): string =>
   colour ? styleText(style, text, { validateStream: false }) : text;
 
 /** Columns as wide as their widest cell. */

@@ -8,7 +8,7 @@ import type { Simulation } from '@lapse/simulation/simulate';
 import { UsageError } from '#manager/usage';
 import { describeObject } from './manifests.ts';
 
-export interface Furnishing {
+export interface LoadOptions {
   readonly objects: readonly KubeObject[];
   /** Names of existing CRDs that are not replaced. */
   readonly given: ReadonlySet<string>;
@@ -17,21 +17,21 @@ export interface Furnishing {
 }
 
 /** Returns messages about skipped objects. */
-export async function furnish(simulation: Simulation, furnishing: Furnishing): Promise<string[]> {
+export async function loadObjects(simulation: Simulation, options: LoadOptions): Promise<string[]> {
   const isDefinition = ({ kind }: KubeObject) => kind === CustomResourceDefinition.kind;
   const isNamespace = ({ kind, apiVersion }: KubeObject) => kind === 'Namespace' && apiVersion === 'v1';
-  const definitions = furnishing.objects.filter(
-    (object) => isDefinition(object) && !furnishing.given.has(object.metadata.name ?? ''),
+  const definitions = options.objects.filter(
+    (object) => isDefinition(object) && !options.given.has(object.metadata.name ?? ''),
   );
-  const rest = furnishing.objects.filter((object) => !isDefinition(object));
+  const rest = options.objects.filter((object) => !isDefinition(object));
   const left = new Map<string, number>();
   const place = async (objects: readonly KubeObject[]) => {
     for (const object of objects) {
-      const problem = await put(simulation, object, furnishing.isSnapshot);
+      const problem = await put(simulation, object, options.isSnapshot);
       if (problem !== undefined) left.set(problem, (left.get(problem) ?? 0) + 1);
     }
   };
-  await ageDefinitions(simulation, furnishing);
+  await ageDefinitions(simulation, options);
   await place(definitions);
   await simulation.settle();
   simulation.user.discovery.invalidate();
@@ -45,7 +45,7 @@ export async function furnish(simulation: Simulation, furnishing: Furnishing): P
  * The CRDs of this version replace those of the cluster and get their creation time: an object older than the CRD
  * of its kind would look like a leftover.
  */
-async function ageDefinitions(simulation: Simulation, { objects, given }: Furnishing): Promise<void> {
+async function ageDefinitions(simulation: Simulation, { objects, given }: LoadOptions): Promise<void> {
   const theirs = new Map(
     objects
       .filter(({ kind }) => kind === CustomResourceDefinition.kind)

@@ -6,7 +6,7 @@ import { terminalText } from '../terminalText.ts';
 const UP = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A`);
 const ERASE_BELOW = '\r\u001b[0J';
 
-export class Pinned {
+export class PinnedLines {
   readonly #write: (text: string) => void;
   readonly #columns: () => number;
   #shown: readonly string[] = [];

@@ -32,14 +32,14 @@ import { type Assembly, assemble } from '#manager/assemble';
 import type { General } from '#manager/configuration/general';
 import { recordInstallation } from '#manager/configuration/installation';
 import { applyCrds, kindsOf } from '#manager/crds';
-import { familiesWithForecast, lookAhead } from './ahead.ts';
 import { Follower } from './follower.ts';
+import { KeyOwners } from './keyOwners.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
 import { applyPolicies } from './policies.ts';
 import { type Overview, Tally, type UpcomingEvents } from './tally.ts';
-import { Whose } from './whose.ts';
+import { familiesWithForecast, findUpcomingEvents } from './upcomingEvents.ts';
 
-export interface EverythingOptions {
+export interface LocalClusterOptions {
   readonly general: General;
   readonly document: JsonObject;
   /** The configuration as a file, for read-only commands on this cluster. */
@@ -62,11 +62,11 @@ export interface EverythingOptions {
 /** A slow external watch client must not stop the time. */
 const MOST_TURNS = 20_000;
 
-export class Everything {
+export class LocalCluster {
   /** The client of a user. */
   readonly user: Client;
   readonly assembly: Assembly;
-  readonly #options: EverythingOptions;
+  readonly #options: LocalClusterOptions;
   readonly #simulatedControllers: Manager;
   readonly #follower: Follower;
   readonly #tally: Tally;
@@ -78,7 +78,7 @@ export class Everything {
   #known: { readonly reconciles: number; readonly upcoming: UpcomingEvents } | undefined;
 
   /** `handle` is the handler of the API server, `token` that of its administrator. */
-  constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
+  constructor(handle: HttpHandler, token: string, options: LocalClusterOptions) {
     const {
       clock,
       random,
@@ -91,7 +91,7 @@ export class Everything {
     this.#options = options;
     this.#handle = handle;
     const attribution = new Attribution();
-    const whose = new Whose();
+    const whose = new KeyOwners();
     this.#tally = new Tally({
       clock,
       refOf: (controller, key) => whose.refOf(controller, key),
@@ -146,12 +146,12 @@ export class Everything {
     const seen = (actor: Actor) => this.#follower.around(actor, handle);
     this.user = client(seen('user'), 'lapse-up');
     const wire = transport(seen('process'));
-    const wires = { transport: wire, leaseTransport: wire, credentials, namespace: 'default' };
+    const connection = { transport: wire, leaseTransport: wire, credentials, namespace: 'default' };
     const selected = options.selected.map((family) => attribution.around(family));
     this.assembly = assemble({
       ...options,
       selected,
-      wires,
+      connection,
       identity: 'lapse-up',
       onReconcile,
       managing: { ...watching, onFirstDeadline },
@@ -221,7 +221,7 @@ export class Everything {
     const { clock, general, document, known, selected, log } = this.#options;
     const asking = { general, document, known, selected };
     try {
-      const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
+      const ahead = await findUpcomingEvents({ ...asking, client: this.#admin, now: clock.now() });
       this.#known = { reconciles, upcoming: { ahead, families: familiesWithForecast(selected) } };
     } catch (error) {
       // The view keeps the last forecast, or shows the waits of reconciles.

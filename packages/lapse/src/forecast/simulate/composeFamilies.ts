@@ -10,7 +10,7 @@ import { createSkewGuard } from '#deletion/skewGuard';
 import { readGeneral } from '#manager/configuration/general';
 import { computeGates } from '#manager/selection';
 
-export interface Ensemble {
+export interface ComposeOptions {
   readonly families: readonly Family[];
   /** All available families, for the feature gates. Default: `families`. */
   readonly known?: readonly Family[];
@@ -20,8 +20,8 @@ export interface Ensemble {
   readonly document: JsonObject;
 }
 
-export function composeFamilies(ensemble: Ensemble): Compose {
-  const { families, known = families, controllers = [], document } = ensemble;
+export function composeFamilies(options: ComposeOptions): Compose {
+  const { families, known = families, controllers = [], document } = options;
   const general = readGeneral(document);
   const states = computeGates(known, general.featureGates);
   return ({ clock, random, client, registry, log, skew, clientAs }) => {

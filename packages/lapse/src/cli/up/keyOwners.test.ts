@@ -1,9 +1,9 @@
 import { Job } from '@lapse/kube/api/kinds/builtin';
 import { expect, test } from 'vitest';
 import { TTLPolicy } from '#api/ttlPolicy';
-import { Whose } from './whose.ts';
+import { KeyOwners } from './keyOwners.ts';
 
-const whose = new Whose();
+const whose = new KeyOwners();
 whose.controller('ttl-after-finished', 'ttl-after-finished', Job);
 whose.controller('ttl-policy', 'ttl-policy', TTLPolicy);
 whose.seen({ group: 'tekton.dev', resource: 'pipelineruns', kind: 'PipelineRun' });

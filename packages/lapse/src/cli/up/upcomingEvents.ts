@@ -18,7 +18,7 @@ export interface Ahead {
   readonly at: Instant;
 }
 
-export interface AheadOptions {
+export interface UpcomingOptions {
   readonly client: Client;
   readonly now: Instant;
   readonly general: General;
@@ -31,7 +31,7 @@ export interface AheadOptions {
 const HORIZON = hours(24 * 366 * 10);
 
 /** In the order of time. Each object once, by the earliest rule. */
-export async function lookAhead({ client, now, ...asking }: AheadOptions): Promise<Ahead[]> {
+export async function findUpcomingEvents({ client, now, ...asking }: UpcomingOptions): Promise<Ahead[]> {
   const served = await client.discovery.all();
   const owners = new Owners(served);
   const { ends, changes = [] } = await makePlan({

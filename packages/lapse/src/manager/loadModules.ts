@@ -8,8 +8,8 @@ import type { Family, Services } from '#controllers/family';
 import { resolvePublicModules } from './publicModules.ts';
 import { UsageError } from './usage.ts';
 
-type Definitions = ControllerDefinition | readonly ControllerDefinition[];
-export type Made = Definitions | ((services: Services) => Definitions);
+type ControllerDefinitions = ControllerDefinition | readonly ControllerDefinition[];
+export type ModuleExport = ControllerDefinitions | ((services: Services) => ControllerDefinitions);
 
 export async function loadModules(files: readonly string[]): Promise<Family[]> {
   if (files.length === 0) return [];
@@ -49,7 +49,7 @@ async function loadModule(file: string): Promise<Family[]> {
   if (exported === undefined || !isUsable)
     throw new UsageError(`--module ${file}: needs "export default defineController({ … })"`);
   if (typeof exported !== 'function') for (const definition of listOf(exported)) checked(file, definition);
-  return [familyOf(file, name, exported as Made)];
+  return [familyOf(file, name, exported as ModuleExport)];
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
@@ -59,7 +59,7 @@ const has = (value: unknown, ...names: string[]): boolean =>
 const isFamily = (value: unknown): value is Family => has(value, 'name', 'kinds', 'gates', 'create');
 const isDefinition = (value: unknown): boolean => has(value, 'name', 'for', 'reconcile');
 
-export function familyOf(file: string, name: string, made: Made): Family {
+export function familyOf(file: string, name: string, exported: ModuleExport): Family {
   return {
     name,
     description: `the controllers of ${file}`,
@@ -68,7 +68,7 @@ export function familyOf(file: string, name: string, made: Made): Family {
     gates: [],
     configuration: {},
     create(services) {
-      const definitions = typeof made === 'function' ? made(services) : made;
+      const definitions = typeof exported === 'function' ? exported(services) : exported;
       const controllers = listOf(definitions).map((definition) => checked(file, definition));
       return { controllers: controllers.map((one) => confined(one, services.namespace)), admission: [] };
     },

@@ -21,7 +21,7 @@ export interface Left {
   readonly because: string;
 }
 
-export interface LeftOptions {
+export interface RemainingOptions {
   readonly client: Client;
   readonly now: Instant;
   readonly general: General;
@@ -31,7 +31,7 @@ export interface LeftOptions {
 }
 
 /** Objects that will be deleted first, in the order of time. */
-export async function findLeft(made: readonly KubeObject[], options: LeftOptions): Promise<Left[]> {
+export async function findRemaining(made: readonly KubeObject[], options: RemainingOptions): Promise<Left[]> {
   const { client } = options;
   const served = await client.discovery.all();
   const read = readingFrom(client);
@@ -85,7 +85,11 @@ const MOST = 20;
 const INDENT = 6;
 
 /** At most `columns` wide. */
-export function leftText(left: readonly Left[], stamp: (at: Instant) => string, columns: number): string {
+export function remainingText(
+  left: readonly Left[],
+  stamp: (at: Instant) => string,
+  columns: number,
+): string {
   const lines = ({ ref, at, because }: Left): string[] => {
     const head = `  ${ref.padEnd(24)} ${at === undefined ? 'kept' : `deleted ${stamp(at)}`}:`;
     if (head.length + 1 + because.length <= columns) return [`${head} ${because}`];
