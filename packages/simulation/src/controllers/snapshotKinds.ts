@@ -15,7 +15,7 @@ const text: JsonObject = { type: 'string' };
 const policy: JsonObject = { type: 'string', enum: ['Delete', 'Retain'] };
 
 /** Marks the CRD as external: without Lapse's label, with the approval annotation that this API group needs. */
-function external<T extends KubeObject>({ kind, crd }: CustomKind<T>): CustomKind {
+export function external<T extends KubeObject>({ kind, crd }: CustomKind<T>): CustomKind {
   const metadata = { name: crd.metadata.name!, annotations: APPROVED };
   return { kind: kind as Kind, crd: { ...crd, metadata } };
 }
@@ -70,7 +70,7 @@ const content = external(
   }),
 );
 
-function snapshotClass(): CustomKind {
+export function snapshotClassKind(): CustomKind {
   const made = external(
     defineCustomKind<VolumeSnapshotClass>({
       kind: VolumeSnapshotClass,
@@ -93,4 +93,4 @@ function snapshotClass(): CustomKind {
   return { ...made, crd };
 }
 
-export const SNAPSHOT_KINDS: readonly CustomKind[] = [content, snapshotClass()];
+export const SNAPSHOT_KINDS: readonly CustomKind[] = [content, snapshotClassKind()];

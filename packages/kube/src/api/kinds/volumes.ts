@@ -11,9 +11,10 @@ export interface PersistentVolumeClaim extends KubeObject {
     accessModes?: string[];
     volumeMode?: string;
     resources?: { requests?: Record<string, string> };
+    dataSource?: { apiGroup?: string | null; kind: string; name: string };
     dataSourceRef?: { apiGroup?: string | null; kind: string; name: string; namespace?: string };
   };
-  status?: { phase?: string };
+  status?: { phase?: string; accessModes?: string[]; capacity?: Record<string, string> };
 }
 export const PersistentVolumeClaim = defineKind<PersistentVolumeClaim>({
   group: '',
@@ -23,18 +24,24 @@ export const PersistentVolumeClaim = defineKind<PersistentVolumeClaim>({
   namespaced: true,
 });
 
-export interface ClaimRef {
+export interface ObjectReference {
   apiVersion?: string;
   kind?: string;
   namespace?: string;
   name?: string;
   uid?: string;
+  resourceVersion?: string;
 }
 
 export interface PersistentVolume extends KubeObject {
   spec?: {
-    csi?: { driver: string; volumeHandle: string };
-    claimRef?: ClaimRef;
+    csi?: {
+      driver: string;
+      volumeHandle: string;
+      fsType?: string;
+      volumeAttributes?: Record<string, string>;
+    };
+    claimRef?: ObjectReference;
     persistentVolumeReclaimPolicy?: string;
     storageClassName?: string;
     accessModes?: string[];
@@ -53,6 +60,7 @@ export const PersistentVolume = defineKind<PersistentVolume>({
 
 export interface StorageClass extends KubeObject {
   provisioner?: string;
+  reclaimPolicy?: string;
 }
 export const StorageClass = defineKind<StorageClass>({
   group: 'storage.k8s.io',
@@ -79,14 +87,16 @@ export interface VolumeSnapshotContent extends KubeObject {
     driver?: string;
     deletionPolicy?: string;
     volumeSnapshotClassName?: string;
+    sourceVolumeMode?: string;
     source?: { volumeHandle?: string; snapshotHandle?: string };
-    volumeSnapshotRef?: { name?: string; namespace?: string };
+    volumeSnapshotRef?: ObjectReference;
   };
   status?: {
     readyToUse?: boolean;
     snapshotHandle?: string;
     restoreSize?: number;
-    creationTime?: number;
+    /** Nanoseconds since the epoch. */
+    creationTime?: number | bigint;
     error?: { message?: string; time?: string };
   };
 }
@@ -96,4 +106,25 @@ export const VolumeSnapshotContent = defineKind<VolumeSnapshotContent>({
   kind: 'VolumeSnapshotContent',
   resource: 'volumesnapshotcontents',
   namespaced: false,
+});
+
+export interface VolumeSnapshot extends KubeObject {
+  spec?: {
+    volumeSnapshotClassName?: string;
+    source?: { persistentVolumeClaimName?: string; volumeSnapshotContentName?: string };
+  };
+  status?: {
+    boundVolumeSnapshotContentName?: string;
+    readyToUse?: boolean;
+    creationTime?: string;
+    restoreSize?: string;
+    error?: { message?: string; time?: string };
+  };
+}
+export const VolumeSnapshot = defineKind<VolumeSnapshot>({
+  group: 'snapshot.storage.k8s.io',
+  version: 'v1',
+  kind: 'VolumeSnapshot',
+  resource: 'volumesnapshots',
+  namespaced: true,
 });

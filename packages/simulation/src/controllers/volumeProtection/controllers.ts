@@ -36,7 +36,10 @@ async function reconcileClaim({ cache, client, key }: ReconcileContext): Promise
   return removeFinalizer(client, PersistentVolumeClaim, claim, CLAIM_PROTECTION);
 }
 
-async function reconcileVolume({ cache, client, key }: ReconcileContext): Promise<Outcome> {
+async function reconcileVolume(
+  { cache, client, key }: ReconcileContext,
+  hasBinder: boolean,
+): Promise<Outcome> {
   const volume = cache.get(PersistentVolume, key);
   if (volume === undefined || !isHeldBy(volume.metadata, VOLUME_PROTECTION)) return settled();
   const { namespace, name } = volume.spec?.claimRef ?? {};
@@ -44,9 +47,8 @@ async function reconcileVolume({ cache, client, key }: ReconcileContext): Promis
     namespace === undefined || name === undefined
       ? undefined
       : cache.get(PersistentVolumeClaim, { namespace, name });
-  return isVolumeUsed(volume, claim)
-    ? settled()
-    : removeFinalizer(client, PersistentVolume, volume, VOLUME_PROTECTION);
+  const used = hasBinder ? volume.status?.phase === 'Bound' : isVolumeUsed(volume, claim);
+  return used ? settled() : removeFinalizer(client, PersistentVolume, volume, VOLUME_PROTECTION);
 }
 
 async function removeFinalizer<T extends KubeObject>(
@@ -94,7 +96,8 @@ export const claimProtection = (): ControllerDefinition =>
     reconcile: reconcileClaim,
   }) as ControllerDefinition;
 
-export const volumeProtection = (): ControllerDefinition =>
+/** With a volume binder, a volume is in use until the binder sets the phase Released. */
+export const volumeProtection = ({ hasBinder = false } = {}): ControllerDefinition =>
   defineController<PersistentVolume>({
     name: 'pv-protection',
     for: PersistentVolume,
@@ -111,5 +114,5 @@ export const volumeProtection = (): ControllerDefinition =>
       },
     ],
     rights: [{ group: '', resource: 'persistentvolumes', verbs: ['patch'] }],
-    reconcile: reconcileVolume,
+    reconcile: (ctx) => reconcileVolume(ctx, hasBinder),
   }) as ControllerDefinition;
