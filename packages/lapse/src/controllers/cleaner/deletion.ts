@@ -16,22 +16,20 @@ import { type Context, generationOf } from './context.ts';
 import type { DeletedWhat } from './metrics.ts';
 import type { Progress } from './progress.ts';
 import { isLastDecision, kindOf } from './record.ts';
-import { type Target, understand } from './spec.ts';
+import { type Meaning, understand } from './spec.ts';
 import { keptOf, type Report, writeStatus } from './status.ts';
 
 export const DEFAULT_RETRY: Millis = minutes(5);
 
-/** When to retry a problem that the user has to fix. */
-function retryOf(cleaner: Cleaner): Millis {
+/** The spec may have become invalid after the decision. */
+function meaningOf(cleaner: Cleaner): Partial<Meaning> {
   const understood = understand(cleaner);
-  const period = understood.kind === 'meaning' ? understood.meaning.period : undefined;
-  return millis(Math.min(period ?? DEFAULT_RETRY, DEFAULT_RETRY));
+  return understood.kind === 'meaning' ? understood.meaning : {};
 }
 
-function targetsOf(cleaner: Cleaner): readonly Target[] {
-  const understood = understand(cleaner);
-  return understood.kind === 'meaning' ? understood.meaning.targets : [];
-}
+/** When to retry a problem that the user has to fix. */
+const retryOf = (cleaner: Cleaner): Millis =>
+  millis(Math.min(meaningOf(cleaner).period ?? DEFAULT_RETRY, DEFAULT_RETRY));
 
 export class Deletion {
   readonly #ctx: ReconcileContext;
@@ -178,7 +176,8 @@ export class Deletion {
   /** The release was changed meanwhile. It is kept, and a new decision is needed to delete it. */
   async #giveRelease(release: string, why: string): Promise<Outcome | undefined> {
     const message = `the release ${release} was left: ${why}`;
-    if (isLastDecision(this.#record, targetsOf(this.#cleaner))) return this.#goWithoutRelease(message);
+    if (isLastDecision(this.#record, meaningOf(this.#cleaner).targets ?? []))
+      return this.#goWithoutRelease(message);
     const until = plus(this.#ctx.now, retryOf(this.#cleaner));
     const report: Report = { reason: 'HelmUninstallFailed', message, next: until };
     const written = await writeStatus(this.#ctx, this.#cleaner, report);

@@ -29,7 +29,7 @@ import {
 import { periodOf } from './report.ts';
 import { hasActor } from './rights.ts';
 import { describeProblems, type Meaning, understand } from './spec.ts';
-import { readyOf } from './status.ts';
+import { type Reason, readyOf } from './status.ts';
 import { bindingsOf, type Found } from './targets.ts';
 
 /** The forecast of one Cleaner. */
@@ -61,15 +61,19 @@ export async function* forecastCleaners(
     }
 }
 
-async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
-  const { cleaner, forecastContext } = looking;
+async function* forecastOne(around: Around): AsyncGenerator<Statement> {
+  const { cleaner, forecastContext } = around;
   if (cleaner.metadata.deletionTimestamp !== undefined)
     return yield* tell(cleaner, { kind: 'held', because: describeTerminating(cleaner) }, []);
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
-    const toDelete = recordedObjectsToDelete(looking, record);
-    const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: forecastContext.now, because };
+    const toDelete = recordedObjectsToDelete(around, record);
+    const finding = heldByStatus(cleaner, 'HelmUninstallIncomplete') ?? {
+      kind: 'ends',
+      at: forecastContext.now,
+      because,
+    };
     return yield* tell(cleaner, finding, toDelete);
   }
   const understood = understand(cleaner);
@@ -78,20 +82,23 @@ async function* forecastOne(looking: Around): AsyncGenerator<Statement> {
     return yield* tell(cleaner, { kind: 'held', because }, []);
   }
   const { meaning } = understood;
-  const found = await findTargets(looking, meaning);
+  const found = await findTargets(around, meaning);
   if (typeof found === 'string') return yield* tell(cleaner, { kind: 'held', because: found }, []);
-  const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
+  const finding = missingRights(around, meaning) ?? (await judge(around, meaning, found));
   const at = finding.kind === 'ends' ? finding.at : forecastContext.now;
-  const toDelete = await findObjectsToDelete(looking, meaning, found, at);
-  yield* statementsOnAll(looking, settle(finding, meaning, toDelete), toDelete);
+  const toDelete = await findObjectsToDelete(around, meaning, found, at);
+  yield* statementsOnAll(around, settle(finding, meaning, toDelete), toDelete);
 }
 
-/** An uninstall that left objects is retried at the next evaluation. */
-function incompleteRelease(cleaner: Cleaner): Finding | undefined {
-  const ready = readyOf(cleaner);
-  if (ready?.reason !== 'HelmUninstallIncomplete') return undefined;
-  const next = nextEvaluation(cleaner);
-  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+/** What status reports, if it has one of the reasons. It is retried at the next evaluation. */
+function heldByStatus(cleaner: Cleaner, ...reasons: Reason[]): Finding | undefined {
+  const { reason, message = '' } = readyOf(cleaner) ?? {};
+  return reasons.some((one) => one === reason) ? heldUntilNext(cleaner, message) : undefined;
+}
+
+function heldUntilNext(cleaner: Cleaner, because: string): Finding {
+  const until = nextEvaluation(cleaner);
+  return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
 }
 
 /**
@@ -109,7 +116,7 @@ function* statementsOnAll(
   const unfinished = left.filter(({ as }) => as !== 'kept');
   if (finding.kind === 'held' || unfinished.length === 0 || rules.helmPurgeIncomplete)
     return yield* tell(cleaner, finding, [...objects, ...records]);
-  yield* statementsOnDeletion(rule, finding, objects);
+  for (const one of objects) yield endOf(rule, finding, one);
   const names = unfinished
     .slice(0, MOST_NAMED)
     .map(({ object: { kind, name }, why }) => `${kind}/${name} (${why})`);
@@ -121,11 +128,7 @@ function* statementsOnAll(
 const MOST_NAMED = 5;
 
 /** The obstacles to a decision after all conditions are true. */
-function settle(
-  finding: Finding,
-  meaning: Meaning,
-  toDelete: Awaited<ReturnType<typeof findObjectsToDelete>>,
-): Finding {
+function settle(finding: Finding, meaning: Meaning, toDelete: ObjectsToDelete): Finding {
   if (finding.kind === 'held') return finding;
   const { at, because } = finding;
   const obstacle = toDelete.obstacle ?? computeExcess(toDelete.parts);
@@ -148,13 +151,12 @@ function missingRights({ cleaner, forecastContext, rules }: Around, meaning: Mea
   const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
   if (!hasActor({ ...rules, actAs }, meaning.account, isSigned))
     return { kind: 'held', because: describeUnknown(cleaner) };
-  const { status, metadata } = cleaner;
-  const ready = readyOf(cleaner);
-  const isAboutRights = ready?.reason === 'Forbidden' || ready?.reason === 'AuthorExpired';
-  if (!isAboutRights || status?.observedGeneration !== metadata.generation) return undefined;
-  const next = nextEvaluation(cleaner);
-  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+  return isCurrent(cleaner) ? heldByStatus(cleaner, 'Forbidden', 'AuthorExpired') : undefined;
 }
+
+/** Whether status is about the current spec. */
+const isCurrent = ({ status, metadata }: Cleaner): boolean =>
+  status?.observedGeneration === metadata.generation;
 
 const nextEvaluation = ({ status }: Cleaner): Instant | undefined => {
   const at = parseTime(status?.nextScheduledEvaluation ?? '');
@@ -183,9 +185,7 @@ async function judge(
   const { outcomes, result } = ahead.conditionResult;
   const be = conditions.length === 1 ? 'it is' : 'they are';
   const known = ahead.kind === 'broken' ? '' : `, and no time is known at which ${be}`;
-  const because = `${ttl}; ${describeOutcomes(outcomes, result)}${known}`;
-  const until = nextEvaluation(cleaner);
-  return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
+  return heldUntilNext(cleaner, `${ttl}; ${describeOutcomes(outcomes, result)}${known}`);
 }
 
 function describeTrue(conditions: number): string {
@@ -200,8 +200,7 @@ function describeTrue(conditions: number): string {
 function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
   if ((cleaner.spec.conditions ?? []).length === 0) return since;
   const next = nextEvaluation(cleaner);
-  const isCurrent = cleaner.status?.observedGeneration === cleaner.metadata.generation;
-  return next !== undefined && isCurrent && next > now ? next : now;
+  return next !== undefined && isCurrent(cleaner) && next > now ? next : now;
 }
 
 /** The same statement about every object to be deleted, and about the Cleaner, which is deleted last. */
@@ -218,7 +217,7 @@ function* tell(
     yield { ...finding, object: self, rule };
     return;
   }
-  yield* statementsOnDeletion(rule, finding, toDelete);
+  for (const one of toDelete) yield endOf(rule, finding, one);
   const { anyVersion: _, ...last } = endOf(rule, finding, {
     object: self,
     why: 'the Cleaner itself is deleted last',
@@ -227,14 +226,6 @@ function* tell(
 }
 
 const ruleOf = ({ metadata: { namespace, name } }: Cleaner): string => `Cleaner ${namespace}/${name}`;
-
-function* statementsOnDeletion(
-  rule: string,
-  finding: Ending,
-  toDelete: readonly ObjectToDelete[],
-): Generator<Statement> {
-  for (const one of toDelete) yield endOf(rule, finding, one);
-}
 
 const endOf = (rule: string, { at, because }: Ending, { object, why }: ObjectToDelete): Ends => ({
   kind: 'ends',
