@@ -39,7 +39,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
 
 /** Values that depend on the current date. */
 const timeless = (text: string): string =>
-  text.replace(/\(overdue [^)]+\)/g, '(overdue …)').replace(/goes \S+ \(now\)/g, 'goes … (now)');
+  text
+    .replace(/\(overdue [^)]+\)/g, '(overdue …)')
+    .replace(/is deleted at \S+ \(now\)/g, 'is deleted at … (now)');
 
 /** Placeholders of a page. */
 const NAMES: readonly [RegExp, string][] = [
