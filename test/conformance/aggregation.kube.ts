@@ -9,7 +9,7 @@ import { frontProxyCertificate } from '@lapse/apiserver/authn/certificates';
 import { realClock } from '@lapse/base/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
-import { converse, type Heard } from './aggregation/conversation.ts';
+import { type Observation, observeAggregation } from './aggregation/observe.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
 import { asker } from './model/ask.ts';
 import { bedTarget } from './replay/targets.ts';
@@ -20,16 +20,16 @@ const directory = mkdtempSync(join(tmpdir(), 'lapse-aggregation-'));
 let bed: Bed;
 let real: ReturnType<typeof bedTarget>;
 let embedded: EmbeddedSocket;
-let theirs: Heard[];
-let ours: Heard[];
+let theirs: Observation[];
+let ours: Observation[];
 
 beforeAll(async () => {
   bed = await startBed();
   real = bedTarget(bed);
   const frontProxy = await frontProxyCertificate(directory, realClock.now());
   embedded = await startEmbeddedSocket({ outbound: httpsOutbound, frontProxy });
-  theirs = await converse(real);
-  ours = await converse(embedded.target);
+  theirs = await observeAggregation(real);
+  ours = await observeAggregation(embedded.target);
 }, 300_000);
 afterAll(async () => {
   await real?.close();

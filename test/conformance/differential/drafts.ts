@@ -202,13 +202,12 @@ function sent(method: string, path: string, body: Json, type: string): Draft {
 }
 
 function writeQuery({ subject, step, pick }: Task, type: string): string {
+  if (step.salt === SIMPLE) return simpleQuery(subject.onlyDry, type);
   const query: string[] = [];
-  const plain = step.salt === SIMPLE;
-  if (subject.onlyDry || (!plain && pick.chance(0.12))) query.push('dryRun=All');
-  else if (!plain && pick.chance(0.01)) query.push('dryRun=Some');
-  if (type === APPLY) query.push(`fieldManager=${plain ? 'alpha' : pick.one(['alpha', 'beta', 'gamma'])}`);
-  if (type === APPLY && !plain && pick.chance(0.4)) query.push('force=true');
-  if (plain) return asQuery(query);
+  if (subject.onlyDry || pick.chance(0.12)) query.push('dryRun=All');
+  else if (pick.chance(0.01)) query.push('dryRun=Some');
+  if (type === APPLY) query.push(`fieldManager=${pick.one(['alpha', 'beta', 'gamma'])}`);
+  if (type === APPLY && pick.chance(0.4)) query.push('force=true');
   if (type !== APPLY && pick.chance(0.3)) query.push(`fieldManager=${pick.one(['alpha', 'beta'])}`);
   if (pick.chance(0.01)) query.push(`fieldManager=${'m'.repeat(129)}`);
   if (type !== APPLY && pick.chance(0.01)) query.push('force=true');
@@ -216,5 +215,8 @@ function writeQuery({ subject, step, pick }: Task, type: string): string {
     query.push(`fieldValidation=${pick.one(['Strict', 'Strict', 'Warn', 'Ignore', 'Ignore', 'Odd'])}`);
   return asQuery(query);
 }
+
+const simpleQuery = (onlyDry: boolean | undefined, type: string): string =>
+  asQuery([...(onlyDry ? ['dryRun=All'] : []), ...(type === APPLY ? ['fieldManager=alpha'] : [])]);
 
 const asQuery = (query: readonly string[]): string => (query.length === 0 ? '' : `?${query.join('&')}`);

@@ -73,8 +73,8 @@ export const pathAttributesOf = (from: JsonObject): PathAttributes => ({
 
 /** 403 with the message of kube-apiserver. `reason` comes from the authorizer and may be empty. */
 export function refused(user: UserInfo, attributes: Attributes, reason = ''): ApiError {
-  const said = withoutMarkup(`User ${quoteGo(user.username)} cannot ${describe(attributes)}`);
-  const why = reason === '' ? said : `${said}: ${reason}`;
+  const text = withoutMarkup(`User ${quoteGo(user.username)} cannot ${describe(attributes)}`);
+  const why = reason === '' ? text : `${text}: ${reason}`;
   if (isPath(attributes)) return new ApiError(403, 'Forbidden', `forbidden: ${why}`, {});
   const { group, resource, name } = attributes;
   const what = `${group ? `${resource}.${group}` : resource}${name ? ` ${quoteGo(name)}` : ''}`;
@@ -96,4 +96,4 @@ function describe(attributes: Attributes): string {
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Escapes HTML, so that a browser that shows the error finds no link in it. */
-const withoutMarkup = (said: string): string => said.replace(/[&<>]/g, (sign) => MARKUP[sign]!);
+const withoutMarkup = (text: string): string => text.replace(/[&<>]/g, (sign) => MARKUP[sign]!);

@@ -169,8 +169,8 @@ function oddKey(key: string): string | undefined {
   if (key === '') return 'the empty string key in extra is not allowed';
   const errors = domainPrefixedPath(key, 'extra.key').map(({ field, message }) => `${field}: ${message}`);
   if (errors.length > 0) {
-    const said = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
-    return `an invalid key in extra is not allowed: ${said}`;
+    const message = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
+    return `an invalid key in extra is not allowed: ${message}`;
   }
   return key === key.toLowerCase()
     ? undefined

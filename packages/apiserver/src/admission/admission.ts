@@ -40,8 +40,8 @@ export class AdmissionChain implements Admission {
     if (mutated === undefined || mutated === object) return mutated;
     // Checks the object again after other functions changed it.
     admit(mutated);
-    const spoiled = restoreManagers(mutated, managers);
-    if (spoiled !== undefined) call.warnings.push(spoiled);
+    const warning = restoreManagers(mutated, managers);
+    if (warning !== undefined) call.warnings.push(warning);
     return mutated;
   }
 

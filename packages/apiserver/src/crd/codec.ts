@@ -90,9 +90,9 @@ function readMetadata(
   try {
     return decodeMetadata(value['metadata']!, notes);
   } catch (cause) {
-    const said = String(value['kind']);
-    if (!(cause instanceof DecodeError) || said === kind) throw cause;
-    throw new KindMismatch(said, { version, kind }, cause.message);
+    const sentKind = String(value['kind']);
+    if (!(cause instanceof DecodeError) || sentKind === kind) throw cause;
+    throw new KindMismatch(sentKind, { version, kind }, cause.message);
   }
 }
 

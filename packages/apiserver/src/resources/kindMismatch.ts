@@ -6,8 +6,8 @@ import { ApiError } from '@lapse/kube/api/status';
 export class KindMismatch extends ApiError {
   readonly why: string;
 
-  constructor(said: string, { version, kind }: { version: string; kind: string }, why: string) {
-    super(400, 'BadRequest', `${said} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+  constructor(sentKind: string, { version, kind }: { version: string; kind: string }, why: string) {
+    super(400, 'BadRequest', `${sentKind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
     this.why = why;
   }
 }

@@ -74,10 +74,10 @@ function within<T>(clock: Clock, limit: Millis, run: (signal: AbortSignal) => Pr
 }
 
 function readReview(status: number, body: Uint8Array) {
-  const said = Buffer.from(body).toString('utf8').trim().slice(0, 200);
+  const excerpt = Buffer.from(body).toString('utf8').trim().slice(0, 200);
   if (status < 200 || status > 206)
     throw new Error(
-      `failed to call webhook: an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`,
+      `failed to call webhook: an error on the server (${JSON.stringify(excerpt)}) has prevented the request from succeeding`,
     );
   try {
     return parseJson(body, { maxDepth: 1000 }).value;

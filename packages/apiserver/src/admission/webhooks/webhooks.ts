@@ -178,9 +178,9 @@ function readPatch(bytes: Uint8Array): JsonPatch {
 
 function denied({ name }: Webhook, { message, code, reason, details }: WebhookResponse): ApiError {
   const why = message ?? reason;
-  const said = why === undefined ? ' without explanation' : `: ${why}`;
+  const suffix = why === undefined ? ' without explanation' : `: ${why}`;
   const status = code === undefined || code < 400 || code > 599 ? 400 : code;
-  return new ApiError(status, reason, `admission webhook "${name}" denied the request${said}`, details);
+  return new ApiError(status, reason, `admission webhook "${name}" denied the request${suffix}`, details);
 }
 
 /** A patch that does not apply is an error, regardless of the failure policy. */

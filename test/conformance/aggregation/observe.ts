@@ -12,27 +12,27 @@ const BASE = `/apis/${GROUP}/v1`;
 const V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const PATIENCE_MS = 90_000;
 
-export interface Heard {
+export interface Observation {
   readonly about: string;
   readonly what: unknown;
 }
 
 /** Everything that is comparable between servers with extension servers on different ports. */
-export async function converse(target: Target): Promise<Heard[]> {
+export async function observeAggregation(target: Target): Promise<Observation[]> {
   const extension = await startExtensionServer();
-  const heard: Heard[] = [];
-  const hear = (about: string, what: unknown) => {
-    const told = JSON.stringify(what).replaceAll(`:${extension.port}`, ':PORT');
-    heard.push({ about, what: JSON.parse(told) as Json });
+  const observations: Observation[] = [];
+  const record = (about: string, what: unknown) => {
+    const text = JSON.stringify(what).replaceAll(`:${extension.port}`, ':PORT');
+    observations.push({ about, what: JSON.parse(text) as Json });
   };
   try {
-    const talk = { ask: asker(target), target, extension, hear };
-    await refusals(talk);
-    await registration(talk);
-    await discovery(talk);
-    await requests(talk);
-    await unreachable(talk);
-    return heard;
+    const session = { ask: asker(target), target, extension, record };
+    await refusals(session);
+    await registration(session);
+    await discovery(session);
+    await requests(session);
+    await unreachable(session);
+    return observations;
   } finally {
     const ask = asker(target);
     await ask('DELETE', `${SERVICES}/${NAME}`);
@@ -41,11 +41,11 @@ export async function converse(target: Target): Promise<Heard[]> {
   }
 }
 
-interface Talk {
+interface Session {
   readonly ask: Ask;
   readonly target: Target;
   readonly extension: ExtensionServer;
-  hear(about: string, what: unknown): void;
+  record(about: string, what: unknown): void;
 }
 
 const apiService = (spec: JsonObject, name = NAME): JsonObject => ({
@@ -55,7 +55,7 @@ const apiService = (spec: JsonObject, name = NAME): JsonObject => ({
   spec: { group: GROUP, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15, ...spec },
 });
 
-async function refusals({ ask, hear }: Talk): Promise<void> {
+async function refusals({ ask, record }: Session): Promise<void> {
   const refused: [string, JsonObject][] = [
     ['another name', apiService({}, 'v2.example.com')],
     ['no priorities', apiService({ groupPriorityMinimum: 0, versionPriority: 1001 })],
@@ -67,29 +67,29 @@ async function refusals({ ask, hear }: Talk): Promise<void> {
       apiService({ service: { port: 70_000 }, insecureSkipTLSVerify: true, caBundle: 'YQ==' }),
     ],
   ];
-  for (const [about, body] of refused) {
-    const { status, body: said } = await ask('POST', SERVICES, body);
-    hear(`refused: ${about}`, { status, said });
+  for (const [about, service] of refused) {
+    const { status, body } = await ask('POST', SERVICES, service);
+    record(`refused: ${about}`, { status, body });
   }
 }
 
-async function registration(talk: Talk): Promise<void> {
-  const { ask, extension, hear } = talk;
+async function registration(session: Session): Promise<void> {
+  const { ask, extension, record } = session;
   const { caBundle, port } = extension;
   const made = await ask('POST', SERVICES, apiService({ caBundle, service: { ...SERVICE, port } }));
-  hear('registered', { status: made.status, said: (made.body as JsonObject)['status'] ?? {} });
-  hear('without a Service', await condition(talk, 'ServiceNotFound'));
-  hear('asked meanwhile', await plain(talk, 'GET', `${BASE}/walls`));
+  record('registered', { status: made.status, body: (made.body as JsonObject)['status'] ?? {} });
+  record('without a Service', await condition(session, 'ServiceNotFound'));
+  record('asked meanwhile', await plain(session, 'GET', `${BASE}/walls`));
   await ask('POST', '/api/v1/namespaces/default/services', {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: SERVICE,
     spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] },
   });
-  hear('with one', await condition(talk, 'Passed'));
+  record('with one', await condition(session, 'Passed'));
 }
 
-async function condition({ ask }: Talk, reason: string): Promise<unknown> {
+async function condition({ ask }: Session, reason: string): Promise<unknown> {
   const started = performance.now();
   for (;;) {
     const { body } = await ask('GET', `${SERVICES}/${NAME}`);
@@ -105,20 +105,20 @@ async function condition({ ask }: Talk, reason: string): Promise<unknown> {
   }
 }
 
-async function discovery(talk: Talk): Promise<void> {
-  const { target, hear } = talk;
+async function discovery(session: Session): Promise<void> {
+  const { target, record } = session;
   const find = (document: Json, list: string, name: (item: JsonObject) => Json | undefined): Json => {
     const items = isObject(document) ? ((document[list] ?? []) as JsonObject[]) : [];
     return items.find((item) => name(item) === GROUP) ?? null;
   };
   const groups = await read(target, '/apis');
-  hear(
+  record(
     'the list of groups',
     find(JSON.parse(groups.text) as Json, 'groups', (item) => item['name']),
   );
-  hear('the group', JSON.parse((await read(target, `/apis/${GROUP}`)).text));
+  record('the group', JSON.parse((await read(target, `/apis/${GROUP}`)).text));
   const version = await read(target, BASE);
-  hear('the version', JSON.parse(version.text));
+  record('the version', JSON.parse(version.text));
   const started = performance.now();
   for (;;) {
     const all = await read(target, '/apis', { accept: V2 });
@@ -126,7 +126,7 @@ async function discovery(talk: Talk): Promise<void> {
     const entry = find(items, 'items', (item) => (item['metadata'] as JsonObject)['name']);
     const text = JSON.stringify(entry);
     if (text.includes('"Current"') && text.includes('reports')) {
-      hear('all at once', entry);
+      record('all at once', entry);
       return;
     }
     if (performance.now() - started > PATIENCE_MS) throw new Error(`not discovered: ${text}`);
@@ -134,9 +134,9 @@ async function discovery(talk: Talk): Promise<void> {
   }
 }
 
-async function requests(talk: Talk): Promise<void> {
-  const { target, extension, hear } = talk;
-  await letJaneSeeWalls(talk);
+async function requests(session: Session): Promise<void> {
+  const { target, extension, record } = session;
+  await letJaneSeeWalls(session);
   const asked: [string, string, string, Record<string, string>, string?][] = [
     ['a wall', 'GET', `${BASE}/walls/w?a=1&b=2`, {}],
     ['with a slash behind', 'GET', `${BASE}/walls/w/`, {}],
@@ -160,13 +160,13 @@ async function requests(talk: Talk): Promise<void> {
   ];
   for (const [about, method, path, headers, body] of asked) {
     const before = extension.calls.length;
-    const said = await plain(talk, method, path, headers, body);
+    const response = await plain(session, method, path, headers, body);
     const calls = extension.calls.slice(before).filter((call) => !isOwn(call));
-    hear(about, { said, calls: calls.map(essence) });
+    record(about, { response, calls: calls.map(essence) });
   }
 }
 
-async function letJaneSeeWalls({ ask }: Talk): Promise<void> {
+async function letJaneSeeWalls({ ask }: Session): Promise<void> {
   const [apiGroup, name] = ['rbac.authorization.k8s.io', 'walls'];
   const made = { apiVersion: `${apiGroup}/v1`, metadata: { name } };
   const rules = [{ apiGroups: [GROUP], resources: ['walls'], verbs: ['get'] }];
@@ -228,26 +228,26 @@ const essence = ({ method, url, headers, body, certified }: Call) => ({
   ),
 });
 
-async function unreachable(talk: Talk): Promise<void> {
-  const { extension, hear } = talk;
+async function unreachable(session: Session): Promise<void> {
+  const { extension, record } = session;
   await extension.close();
   const answers = new Set<string>();
   const started = performance.now();
   // The server notices it after one or two checks.
   while (!answers.has('service unavailable\n') && performance.now() - started < PATIENCE_MS) {
-    const { status, text } = await plain(talk, 'GET', `${BASE}/walls/w`);
+    const { status, text } = await plain(session, 'GET', `${BASE}/walls/w`);
     if (status !== 503) throw new Error(`${status}: ${text}`);
     answers.add(text);
     await sleep(100);
   }
-  hear('not reachable', [...answers]);
-  hear('and noticed', await condition(talk, 'FailedDiscoveryCheck'));
+  record('not reachable', [...answers]);
+  record('and noticed', await condition(session, 'FailedDiscoveryCheck'));
 }
 
 const KEPT = new Set(['content-type', 'x-stranger', 'cache-control', 'x-content-type-options', 'location']);
 
 async function plain(
-  { target }: Talk,
+  { target }: Session,
   method: string,
   path: string,
   headers: Record<string, string> = {},
