@@ -107,7 +107,7 @@ const rows: Record<string, Row> = {
       (scene) => foreignChunk(scene, (chunk) => delete chunk.metadata.ownerReferences),
     ],
     ends: 'False ChunkConflict',
-    says: /it is owned by nobody/,
+    says: /exists and is not ours: it has no controlling owner/,
     leaves: 'checkpoint',
   },
   'OwnershipConflict: a checkpoint of this name belongs to another request': {
