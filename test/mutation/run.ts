@@ -76,7 +76,10 @@ function linkModules(copy: string): void {
 
 /** Tests of a file that have another name, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide'].map(
+  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide', 'decideSeveral'].map(
+    (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
+  ),
+  'packages/lapse/src/controllers/ttl-policy/decide.ts': ['decide', 'decideSeveral', 'notices', 'scope'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
   'packages/lapse/src/expiry/podFinish.ts': [

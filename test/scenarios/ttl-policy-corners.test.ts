@@ -80,7 +80,7 @@ scenario(
       [
         ...registry
           .text()
-          .matchAll(/^lapse_(?:ttl_deleted|ttl_rival_deletions|deletions)_total\{[^}]*\} (?!0$).*$/gm),
+          .matchAll(/^lapse_(?:ttl_deleted|ttl_competing_deletions|deletions)_total\{[^}]*\} (?!0$).*$/gm),
       ].map(([line]) => line);
     await when.timePasses(seconds(1));
     // The DELETEs do not reach the API server, so their result is unknown when the lease is lost.

@@ -41,7 +41,7 @@ export interface Services {
   isEnabled(gate: string): boolean;
   /**
    * The operator's options for every deletion of a controller (`--max-deletions-per-second`, `--paranoid-reread`).
-   * Spread it into the options: `new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(name) })`.
+   * Spread it into the options: `new Expirer({ clock, guard, metrics, ...services.deletion?.(name) })`.
    */
   deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
 }
