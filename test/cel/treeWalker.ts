@@ -219,17 +219,20 @@ const FLOATS: Readonly<Record<string, (a: number, b: number) => number>> = {
 };
 
 function arithmetic(fn: string, a: Ref, b: Ref): Ref {
-  if ((a.t === 'int' && b.t === 'int') || (a.t === 'uint' && b.t === 'uint')) {
-    if ((fn === '/' || fn === '%') && b.v === 0n) return ERROR;
-    // The remainder exists only where the quotient does.
-    if (fn === '%' && number(a.t, a.v / b.v) === ERROR) return ERROR;
-    return number(a.t, ARITHMETIC[fn]!(a.v, b.v));
-  }
+  if ((a.t === 'int' && b.t === 'int') || (a.t === 'uint' && b.t === 'uint'))
+    return integerArithmetic(fn, a.t, a.v, b.v);
   if (a.t === 'double' && b.t === 'double')
     return fn === '%' ? ERROR : { t: 'double', v: FLOATS[fn]!(a.v, b.v) };
   if (fn === '+' && a.t === 'string' && b.t === 'string') return { t: 'string', v: [...a.v, ...b.v] };
   if (fn === '+' && a.t === 'list' && b.t === 'list') return { t: 'list', v: [...a.v, ...b.v] };
   return timeArithmetic(fn, a, b);
+}
+
+function integerArithmetic(fn: string, type: 'int' | 'uint', a: bigint, b: bigint): Ref {
+  if ((fn === '/' || fn === '%') && b === 0n) return ERROR;
+  // The remainder exists only where the quotient does.
+  if (fn === '%' && number(type, a / b) === ERROR) return ERROR;
+  return number(type, ARITHMETIC[fn]!(a, b));
 }
 
 function timeArithmetic(fn: string, a: Ref, b: Ref): Ref {
