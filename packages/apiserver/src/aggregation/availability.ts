@@ -1,7 +1,8 @@
 // Availability of an aggregated API: its Service resolves to an address, and the server there answers discovery for
 // the group version. The result is the Available condition of the APIService.
 
-import { formatTime, type Instant, seconds } from '@lapse/base/instant';
+import { type Instant, seconds } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { clone } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
@@ -10,7 +11,7 @@ import { objects, part } from '../strategies/values.ts';
 import { callRemote, type RemoteTransport, urlOf } from './call.ts';
 import { describeConnectionError } from './connectionError.ts';
 import { AGGREGATOR } from './identity.ts';
-import { availableCondition, type Registration } from './registration.ts';
+import type { Registration } from './registration.ts';
 import { resolveService } from './resolve.ts';
 
 export interface Availability {
@@ -62,21 +63,11 @@ export function withAvailability(
   availability: Availability,
   now: Instant,
 ): KubeObject | undefined {
-  const old = availableCondition(object);
-  if (old !== undefined && isCurrent(old, availability)) return undefined;
-  const condition: JsonObject = {
-    type: 'Available',
-    status: availability.status,
-    lastTransitionTime:
-      old?.['status'] === availability.status ? old['lastTransitionTime']! : formatTime(now),
-    reason: availability.reason,
-    message: availability.message,
-  };
-  const others = objects(part(object, 'status'), 'conditions').filter((other) => other !== old);
+  const present = objects(part(object, 'status'), 'conditions');
+  const { status, reason, message } = availability;
+  const conditions = setCondition(present, { type: 'Available', status, reason, message }, now);
+  if (conditions === present) return undefined;
   const next = clone(asJson(object)) as JsonObject;
-  next['status'] = { conditions: [...others, condition] };
+  next['status'] = { conditions };
   return asObject(next);
 }
-
-const isCurrent = (condition: JsonObject, { status, reason, message }: Availability): boolean =>
-  condition['status'] === status && condition['reason'] === reason && condition['message'] === message;

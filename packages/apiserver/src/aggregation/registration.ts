@@ -59,5 +59,5 @@ export function parseRegistration(object: KubeObject): Registration | undefined 
   };
 }
 
-export const availableCondition = (object: KubeObject): JsonObject | undefined =>
+const availableCondition = (object: KubeObject): JsonObject | undefined =>
   objects(part(object, 'status'), 'conditions').find((condition) => condition['type'] === 'Available');

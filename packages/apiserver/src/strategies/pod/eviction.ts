@@ -1,6 +1,7 @@
 // POST pods/NAME/eviction: a delete that checks the PodDisruptionBudget first.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
+import { setCondition } from '@lapse/kube/api/conditions';
 import { badRequest, forbidden, internal, notFound } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
@@ -82,17 +83,14 @@ async function askBudget(call: Call, pod: KubeObject, dryRun: boolean): Promise<
 
 /** Records in the budget that no disruption is allowed. */
 function disallow(status: JsonObject, now: Instant): void {
-  const conditions = objects(status, 'conditions');
-  const old = conditions.find((c) => text(c, 'type') === 'DisruptionAllowed');
   const condition: JsonObject = {
     type: 'DisruptionAllowed',
     status: 'False',
     observedGeneration: number(status, 'observedGeneration') ?? 0,
-    lastTransitionTime: text(old, 'status') === 'False' ? text(old, 'lastTransitionTime') : formatTime(now),
     reason: 'InsufficientPods',
     message: '',
   };
-  status['conditions'] = [...conditions.filter((c) => c !== old), condition];
+  status['conditions'] = setCondition(objects(status, 'conditions'), condition, now);
 }
 
 const isReady = (pod: KubeObject): boolean =>
