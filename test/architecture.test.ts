@@ -97,6 +97,17 @@ describe('imports', () => {
   });
 });
 
+test('a command imports no folder of another command, except `up`', () => {
+  const folderOf = /^packages\/lapse\/src\/cli\/(\w+)\//;
+  const found = product.flatMap(({ path, text }) => {
+    const [, command] = folderOf.exec(path) ?? [];
+    if (command === undefined || command === 'up') return [];
+    const others = importsOf(text).filter((specifier) => /^\.\.\/\w+\//.test(specifier));
+    return others.map((specifier) => `${path} imports ${specifier}`);
+  });
+  expect(found).toEqual([]);
+});
+
 test('controllers send DELETEs only through the deletion folder', () => {
   const isController = /^packages\/lapse\/src\/(controllers|requests|helm|checkpoint)\//;
   const sends = /\bclient\.delete\w*\(/i;

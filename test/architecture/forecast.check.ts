@@ -69,7 +69,7 @@ function arithmeticIn(path: string, text: string): string[] {
 
 describe('no second implementation', () => {
   /** The horizon, and the distance of a time. */
-  const TIMES = 'packages/lapse/src/cli/plan/times.ts';
+  const TIMES = 'packages/lapse/src/cli/times.ts';
   const shows = [
     'packages/lapse/src/cli/plan/planCommand.ts',
     'packages/lapse/src/cli/explain/explainCommand.ts',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTime } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
-import { openManifests } from 'lapse/cli/plan/files';
+import { openManifests } from 'lapse/cli/manifestFiles';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { collectForecasts, type Forecast, NOTHING_KNOWN } from 'lapse/forecast/forecast';
 import { createSnapshot, type Focus, readingFrom } from 'lapse/forecast/snapshot';

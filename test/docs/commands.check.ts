@@ -66,7 +66,10 @@ test('the commands of every page are run', () => {
 });
 
 test('every command of the program is covered', () => {
-  expect(commands).toEqual(expect.arrayContaining(['up', 'run', 'crds', 'manifests', 'server']));
+  const program = execFileSync(join(root, 'bin/lapse'), ['--help'], { encoding: 'utf8' });
+  const listed = [...program.split('Commands:')[1]!.matchAll(/^ {2}([a-z]+)/gm)].map((m) => m[1]!);
+  expect(commands.sort()).toEqual(listed.filter((name) => name !== 'help').sort());
+  for (const command of commands) expect(helpOf(command), command).toContain(`Usage: lapse ${command}`);
 });
 
 test('every reference of the README is defined, and every definition used', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hours, parseTime, plus } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
-import { openManifests } from 'lapse/cli/plan/files';
+import { openManifests } from 'lapse/cli/manifestFiles';
 import { planText } from 'lapse/cli/plan/text';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { Owners } from 'lapse/forecast/cascade/read';

@@ -114,18 +114,23 @@ function pageFor(items: readonly KubeObject[]): number {
   return Math.max(SMALLEST_PAGE, Math.min(LARGEST_PAGE, fitting));
 }
 
+const pageOptions = (
+  { namespace, labelSelector, fieldSelector }: Pick<Source, 'namespace' | 'labelSelector' | 'fieldSelector'>,
+  shape: Shape | undefined,
+) => ({
+  ...(shape === undefined ? {} : { shape }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(labelSelector === undefined ? {} : { labelSelector }),
+  ...(fieldSelector === undefined ? {} : { fieldSelector }),
+});
+
 async function* itemsOf<T extends KubeObject>(
   client: Client,
   source: Source<T>,
   shape: Shape | undefined,
 ): AsyncGenerator<T[], void> {
-  const { kind, namespace, labelSelector, fieldSelector } = source;
-  const options = {
-    ...(shape === undefined ? {} : { shape }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-  };
+  const { kind } = source;
+  const options = pageOptions(source, shape);
   let limit = FIRST_PAGE;
   let last: T | undefined;
   for (let token: string | undefined, isOver = false; !isOver; ) {

@@ -2,7 +2,7 @@
 
 import { instant } from '@lapse/base/instant';
 import type { Explanation } from '#forecast/explain/explanation';
-import { timeText } from '../plan/times.ts';
+import { timeText } from '../times.ts';
 import { yamlText } from '../yaml.ts';
 
 const TIMES: ReadonlySet<string> = new Set(['now', 'at', 'since']);

@@ -15,14 +15,14 @@ import { readingFrom } from '#forecast/snapshot';
 import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
-import { readConfig } from '#manager/configuration/readConfig';
 import { collectModules as collect } from '#manager/loadModules';
 import { selectFamilies } from '#manager/selection';
 import { parseNamespace } from '#manager/usage';
 import { wantsColour, widthOf } from '../colour.ts';
 import { exitCodesHelp } from '../exitCodes.ts';
 import { withSettings } from '../flags.ts';
-import { openManifests } from '../plan/files.ts';
+import { forecastSources } from '../forecastSources.ts';
+import { openManifests } from '../manifestFiles.ts';
 import { openCluster, sayToUser } from '../readOnlyCluster.ts';
 import { terminalText } from '../terminalText.ts';
 import { explanationJson, explanationYaml } from './document.ts';
@@ -67,21 +67,16 @@ export function explainCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {
       const target = parseTarget(words);
-      const sources = {
-        flags: settings.given(parsed),
-        environment: process.env,
-        // Manifests in files have no verified author.
-        ...(flags.filename === undefined ? {} : { defaults: { actAs: 'controller' } }),
-        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-      };
+      const { filename, config } = flags;
+      const isFromFiles = filename !== undefined;
+      const sources = forecastSources(settings.given(parsed), { config, isFromFiles });
       // Errors in flags are reported before the cluster is contacted.
       const local = loadConfiguration(FAMILIES, sources);
-      const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
+      const origin = await (isFromFiles ? fromFiles(filename) : fromCluster(flags));
       try {
-        const document =
-          flags.filename === undefined
-            ? await loadForCluster(FAMILIES, sources, origin.client, sayToUser)
-            : local;
+        const document = isFromFiles
+          ? local
+          : await loadForCluster(FAMILIES, sources, origin.client, sayToUser);
         const served = await origin.client.discovery.all();
         const explanation = await explainTarget(origin, { target, flags, document, served });
         process.stdout.write(rendered(explanation, flags.output, served));

@@ -10,7 +10,7 @@ import type { Action, Decision, Explanation, RuleDecision } from '#forecast/expl
 import { hasDeadline } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
-import { relativeTime, timeText } from '../plan/times.ts';
+import { relativeTime, timeText } from '../times.ts';
 
 type Line = readonly [label: string, text: string];
 

@@ -1,8 +1,8 @@
 // A plan as a structured document: the same shape as in memory, with times as RFC 3339.
 
 import type { Change, Held, Plan, PlannedEnd } from '#forecast/plan';
+import { timeText } from '../times.ts';
 import { yamlText } from '../yaml.ts';
-import { timeText } from './times.ts';
 
 const changeOf = ({ at, ...rest }: Change | PlannedEnd) => ({ at: timeText(at), ...rest });
 const heldOf = ({ until, ...rest }: Held) => ({

@@ -20,18 +20,18 @@ import { createSnapshot, readingFrom } from '#forecast/snapshot';
 import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
-import { readConfig } from '#manager/configuration/readConfig';
 import { selectFamilies } from '#manager/selection';
 import { parseNamespace, UsageError } from '#manager/usage';
 import { wantsColour, widthOf } from '../colour.ts';
 import { exitCodesHelp } from '../exitCodes.ts';
 import { withSettings } from '../flags.ts';
+import { forecastSources } from '../forecastSources.ts';
+import { openManifests } from '../manifestFiles.ts';
 import { openCluster, sayToUser } from '../readOnlyCluster.ts';
+import { horizon, parseSpan } from '../times.ts';
 import { jsonPieces, planYaml } from './document.ts';
-import { openManifests } from './files.ts';
 import { openProgress } from './progress.ts';
 import { planPieces } from './text.ts';
-import { horizon, parseSpan } from './times.ts';
 import { writePieces } from './write.ts';
 
 const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
@@ -68,13 +68,8 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
       const span = parseSpan(flags.for);
-      const sources = {
-        flags: settings.given(parsed),
-        environment: process.env,
-        // Manifests in files have no verified author.
-        ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
-        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-      };
+      const { config } = flags;
+      const sources = forecastSources(settings.given(parsed), { config, isFromFiles: files.length > 0 });
       // Errors in flags are reported before the cluster is contacted.
       const local = loadConfiguration(FAMILIES, sources);
       familiesOf(local);

@@ -14,7 +14,7 @@ import {
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
 import { type Row, type Style, type Table, type TableOptions, table } from '../table.ts';
-import { relativeTime } from './times.ts';
+import { relativeTime } from '../times.ts';
 
 export interface TextOptions {
   readonly colour: boolean;

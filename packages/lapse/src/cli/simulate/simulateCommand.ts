@@ -21,8 +21,8 @@ import { widthOf } from '../colour.ts';
 import { documentText, FORMATS, type Format } from '../documents.ts';
 import { exitCodesHelp } from '../exitCodes.ts';
 import { withSettings } from '../flags.ts';
-import { parseSpan } from '../plan/times.ts';
 import { openCluster, sayToUser } from '../readOnlyCluster.ts';
+import { parseSpan } from '../times.ts';
 import { type Report, reportDocument, reportText } from './report.ts';
 
 interface SimulateFlags {

@@ -1,8 +1,8 @@
 // The welcome screen: what runs, where the data is, what to try.
 
 import { join, relative, resolve } from 'node:path';
-import { styleText } from 'node:util';
 import { VERSION } from '@lapse/base/version';
+import { styles } from '../colour.ts';
 
 export interface Screen {
   readonly url: string;
@@ -87,19 +87,6 @@ function listed(title: string, names: readonly string[]): string[] {
   return lines.map(
     (line, i) => `  ${(i === 0 ? title : '').padEnd(13)}${line}${i < lines.length - 1 ? ',' : ''}`,
   );
-}
-
-type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
-
-export function styles(colour: boolean): Readonly<Record<Style, (text: string) => string>> {
-  const style = (name: Style) => (text: string) => (colour ? styleText(name, text) : text);
-  return {
-    bold: style('bold'),
-    dim: style('dim'),
-    green: style('green'),
-    yellow: style('yellow'),
-    red: style('red'),
-  };
 }
 
 /** Colours a word of the timeline by its meaning. */

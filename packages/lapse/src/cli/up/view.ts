@@ -3,11 +3,12 @@
 import { type Clock, realClock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
 import { sleep } from '@lapse/base/sleep';
+import { styles } from '../colour.ts';
 import { LiveTimeline } from './liveTimeline.ts';
 import type { LocalCluster } from './localCluster.ts';
 import { panelLines } from './panel.ts';
 import { PinnedLines } from './pinnedLines.ts';
-import { paint, styles } from './screen.ts';
+import { paint } from './screen.ts';
 
 /** The used part of process.stdout. */
 export interface Output {

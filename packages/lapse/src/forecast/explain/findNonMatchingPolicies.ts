@@ -24,15 +24,18 @@ export async function findNonMatchingPolicies(
   for (const kind of POLICIES)
     for (const { metadata, spec } of await policiesFor(context, kind, object)) {
       if (!isForKindOf(spec, object)) continue;
-      const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
-      if (evaluated.has(rule)) continue;
-      const why = broken.get(metadata.uid ?? '');
-      const because =
-        why === undefined ? 'the policy does not select it' : `the policy is not active: ${why}`;
-      found.push({ family: family.name, rule, says: 'stays', because });
+      const rule = ruleOf(kind, metadata);
+      const because = describeNonMatch(broken.get(metadata.uid ?? ''));
+      if (!evaluated.has(rule)) found.push({ family: family.name, rule, says: 'stays', because });
     }
   return found;
 }
+
+const ruleOf = (kind: Kind<AnyPolicy>, { namespace, name }: AnyPolicy['metadata']): string =>
+  `${kind.kind} ${kind.namespaced ? `${namespace}/` : ''}${name}`;
+
+const describeNonMatch = (problem: string | undefined): string =>
+  problem === undefined ? 'the policy does not select it' : `the policy is not active: ${problem}`;
 
 const isForKindOf = (spec: AnyPolicy['spec'], { apiVersion, kind }: ObjectName): boolean =>
   spec?.target?.apiVersion === apiVersion && spec.target.kind === kind;
