@@ -72,50 +72,16 @@ export function assemble(options: AssemblyOptions): Assembly {
   const { connection, general, clock, random, log, identity } = options;
   const registry = new Registry();
   const skew = createSkew(clock);
-  const countRequest = requestMetrics(registry);
-  const { qps, burst, maxInFlight } = general.clientConnection;
-  const flow = createFlow({
-    clock,
-    random,
-    maxInFlight,
-    ...(qps === undefined || qps === 0 ? {} : { qps }),
-    ...(burst === undefined ? {} : { burst }),
-  });
-  const common: Omit<ClientOptions, 'transport'> = {
-    clock,
-    random,
-    flow,
-    credentials: connection.credentials,
-    observe(exchange) {
-      skew.observe(exchange);
-      countRequest(exchange);
-    },
-    onWarning: (warning) => log.debug({ warning }, 'the API server warns'),
-  };
+  const common = clientOptions(options, registry, skew);
   const client = createClient({ ...common, transport: connection.transport });
   const lease = general.leaderElection.enabled ? leaseOf(general, connection.namespace) : undefined;
-  const elector =
-    lease === undefined
-      ? undefined
-      : new LeaseElector({
-          client: createClient({ ...common, transport: connection.leaseTransport, flow: 'none' }),
-          clock,
-          random,
-          log,
-          registry,
-          identity,
-          lease,
-          duration: general.leaderElection.leaseDuration,
-          renewDeadline: general.leaderElection.renewDeadline,
-          retryPeriod: general.leaderElection.retryPeriod,
-        });
+  const elector = lease === undefined ? undefined : createElector(options, { common, registry, lease });
   const writing = elector === undefined ? connection.transport : leaderOnly(connection.transport, elector);
   const shared = { ...common, transport: writing, discovery: client.discovery };
   const acting = createClient(shared);
-  const clientAs = impersonator(shared, connection.credentials, general.dryRun);
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
-  const gates = computeGates(options.known, general.featureGates);
-  const services: Services = {
+  const clientAs = impersonator(shared, connection.credentials, general.dryRun);
+  const services = {
     clock,
     random,
     registry,
@@ -123,16 +89,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     guard,
     client,
     acting,
-    impersonate: ({ namespace, name }) => clientAs({ user: `system:serviceaccount:${namespace}:${name}` }),
-    ...(general.impersonateAuthor ? { impersonateAuthor: (author) => clientAs(identityOf(author)) } : {}),
-    actAs: general.actAs,
-    ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
-    isEnabled(gate) {
-      const state = gates.get(gate);
-      if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
-      return state;
-    },
-    deletion: deletionOptionsOf(general, clock),
+    ...policyServices(options, clientAs),
   };
   const families = options.selected.map((family) => createFamily(family, services, options.document));
   const manager = new Manager({
@@ -151,6 +108,81 @@ export function assemble(options: AssemblyOptions): Assembly {
     ...options.managing,
   });
   return { manager, registry, services, families, lease };
+}
+
+/** Options of all clients: one flow control, one clock comparison and one set of metrics. */
+function clientOptions(
+  { connection, general, clock, random, log }: AssemblyOptions,
+  registry: Registry,
+  skew: ReturnType<typeof createSkew>,
+): Omit<ClientOptions, 'transport'> {
+  const countRequest = requestMetrics(registry);
+  const { qps, burst, maxInFlight } = general.clientConnection;
+  const flow = createFlow({
+    clock,
+    random,
+    maxInFlight,
+    ...(qps === undefined || qps === 0 ? {} : { qps }),
+    ...(burst === undefined ? {} : { burst }),
+  });
+  return {
+    clock,
+    random,
+    flow,
+    credentials: connection.credentials,
+    observe(exchange) {
+      skew.observe(exchange);
+      countRequest(exchange);
+    },
+    onWarning: (warning) => log.debug({ warning }, 'the API server warns'),
+  };
+}
+
+interface ElectorParts {
+  readonly common: Omit<ClientOptions, 'transport'>;
+  readonly registry: Registry;
+  readonly lease: NonNullable<Assembly['lease']>;
+}
+
+/** The elector has its own connection without flow control, so that other requests cannot delay it. */
+function createElector(
+  { connection, general, clock, random, log, identity }: AssemblyOptions,
+  { common, registry, lease }: ElectorParts,
+): LeaseElector {
+  const { leaseDuration: duration, renewDeadline, retryPeriod } = general.leaderElection;
+  const client = createClient({ ...common, transport: connection.leaseTransport, flow: 'none' });
+  return new LeaseElector({
+    client,
+    clock,
+    random,
+    log,
+    registry,
+    identity,
+    lease,
+    duration,
+    renewDeadline,
+    retryPeriod,
+  });
+}
+
+/** What the configuration decides: whose rights count, the namespace, feature gates and limits of deletions. */
+function policyServices(
+  { general, known, clock }: AssemblyOptions,
+  clientAs: (who: Impersonation) => Client,
+): Pick<Services, 'impersonate' | 'impersonateAuthor' | 'actAs' | 'namespace' | 'isEnabled' | 'deletion'> {
+  const gates = computeGates(known, general.featureGates);
+  return {
+    impersonate: ({ namespace, name }) => clientAs({ user: `system:serviceaccount:${namespace}:${name}` }),
+    ...(general.impersonateAuthor ? { impersonateAuthor: (author) => clientAs(identityOf(author)) } : {}),
+    actAs: general.actAs,
+    ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
+    isEnabled(gate) {
+      const state = gates.get(gate);
+      if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
+      return state;
+    },
+    deletion: deletionOptionsOf(general, clock),
+  };
 }
 
 /** A dry run must not take the lease of an active process. */
