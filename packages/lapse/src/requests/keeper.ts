@@ -1,8 +1,10 @@
 // ObjectKeepers of requests: the keeper owns the artifacts and follows the request. An owner reference is built only
 // after a read has returned the uid of the keeper.
 
+import { plus, seconds } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
 import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
+import { type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { type FollowObjectRef, ObjectKeeper } from '#api/objectKeeper';
 import { Reason } from '#api/storage/conditions';
@@ -39,6 +41,12 @@ function followRef({ apiVersion, kind, metadata }: RequestObject): FollowObjectR
   if (uid === '') throw new Error('a request without uid cannot be followed');
   return { apiVersion, kind, namespace, name, uid };
 }
+
+const UID_RETRY = seconds(1);
+
+/** The keeper's uid is not known yet. No artifact is created before. */
+export const waitForKeeper = (ctx: ReconcileContext): Outcome =>
+  waitUntil(plus(ctx.now, UID_RETRY), 'keeper uid');
 
 /** Compares an existing keeper of this name with the wanted one; undefined if it matches. */
 export function keeperProblem(found: ObjectKeeper, wanted: ObjectKeeper): Failure | undefined {

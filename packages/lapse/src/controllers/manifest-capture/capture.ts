@@ -1,13 +1,13 @@
 // The arguments that the steps of one reconcile share, and the ways in which a reconcile stops.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Millis, plus, seconds } from '@lapse/base/instant';
+import type { Millis } from '@lapse/base/instant';
 import type { OwnerReference } from '@lapse/kube/api/object';
-import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { Reason } from '#api/storage/conditions';
-import { buildKeeper, ensureKeeper } from '#requests/keeper';
+import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
 import { keeperName } from '#requests/names';
 import { type Failure, failureOf } from '#requests/refusal';
 import type { ManifestOptions } from './policy.ts';
@@ -27,8 +27,6 @@ export interface Stop {
 }
 const stop = (outcome: Outcome): Stop => ({ kind: 'stop', outcome });
 
-const BARRIER = seconds(1);
-
 /** Ensures that the keeper exists. Its uid is needed for everything else. */
 export async function anchor({
   ctx,
@@ -42,7 +40,7 @@ export async function anchor({
     case 'failure':
       return found;
     case 'unknown':
-      return stop(waitUntil(plus(ctx.now, BARRIER), 'keeper uid'));
+      return stop(waitForKeeper(ctx));
     case 'dry':
       return stop(wouldCapture(ctx, request));
     default:

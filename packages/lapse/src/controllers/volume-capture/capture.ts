@@ -35,17 +35,12 @@ export function recordStep(
 
 // Events trigger the request. This interval covers missed events.
 const SAFETY = minutes(5);
-const BARRIER = seconds(1);
 /** Interval without a watch, when no events arrive. */
 const POLL = seconds(30);
 
 /** Waits for a change of an object of this kind. */
 export const waitForEvent = (ctx: ReconcileContext, why: string, kind: Kind): Outcome =>
   waitUntil(plus(ctx.now, ctx.cache.isSynced(kind) ? SAFETY : POLL), why);
-
-/** The keeper's uid is not known yet. No artifact is created before. */
-export const waitForKeeper = (ctx: ReconcileContext): Outcome =>
-  waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
 
 /** A dry run ends here: without a keeper there is no owner. The request stays pending. */
 export function wouldCapture({ ctx, request, claim }: Capture): Outcome {

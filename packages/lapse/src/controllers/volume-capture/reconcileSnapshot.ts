@@ -11,11 +11,11 @@ import { ANNOTATION_CONTENT_NAME, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { describeRetention } from '#requests/endings';
 import { completed, endedBy, finishRequest } from '#requests/finish';
-import { buildKeeper, ensureKeeper } from '#requests/keeper';
+import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
 import { keeperName, snapshotName } from '#requests/names';
 import { type Failure, failure, failureOf, isFailure, snapshotFailureOf } from '#requests/refusal';
 import { computeEnd } from '#requests/ttl';
-import { type Capture, recordStep, waitForEvent, waitForKeeper, wouldCapture } from './capture.ts';
+import { type Capture, recordStep, waitForEvent, wouldCapture } from './capture.ts';
 import {
   buildContent,
   claimText,

@@ -13,7 +13,7 @@ import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { reconcileEnded } from '#requests/ended';
 import { completed, type Ending, endedBy, finishRequest } from '#requests/finish';
-import { buildKeeper, ensureKeeper } from '#requests/keeper';
+import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
 import { keeperName } from '#requests/names';
 import { type Failure, failureOf, isFailure } from '#requests/refusal';
 import {
@@ -29,7 +29,6 @@ import type { RestoreOptions } from './policy.ts';
 import { reportsAbout } from './provisionerEvents.ts';
 
 const SAFETY = minutes(5);
-const BARRIER = seconds(1);
 /** Interval without a watch, when no events arrive. */
 const POLL = seconds(30);
 
@@ -56,7 +55,7 @@ async function anchor(restore: Restore): Promise<Outcome> {
     case 'failure':
       return end(restore, found);
     case 'unknown':
-      return waitUntil(plus(ctx.now, BARRIER), 'keeper uid');
+      return waitForKeeper(ctx);
     case 'dry': {
       const note = `would wait for claim ${restore.target.name} (dry run)`;
       ctx.event(request, { type: 'Normal', reason: 'WouldRestore', action: 'Restore', note });
