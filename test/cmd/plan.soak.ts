@@ -89,7 +89,9 @@ describe('usage errors', () => {
     const widget = join(directory, 'widget.yaml');
     writeFileSync(widget, 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w }\n');
     const { code, out } = await plan(jobs, widget);
-    expect(out).toMatch(/could not be read: example.com\/v1 Widget: no definition/);
+    expect(out).toMatch(
+      /could not be read: example.com\/v1 Widget: the files contain no CustomResourceDefinition/,
+    );
     expect(code).toBe(3);
   });
 });
