@@ -11,18 +11,19 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import { type Client, createClient } from '@lapse/kube/client/client';
-import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { bearer, type Credentials, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import type { Transport } from '@lapse/kube/client/transport';
 import type { FirstDeadline } from '@lapse/runtime/controller';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { EventSender } from '@lapse/runtime/events/outbox';
 import { countInFlight } from '@lapse/runtime/inFlight';
 import { keyText } from '@lapse/runtime/interner';
-import { Manager } from '@lapse/runtime/manager';
+import { Manager, type ManagerOptions } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileRecord } from '@lapse/runtime/worker';
-import type { Actor } from '@lapse/simulation/history';
+import type { Actor, Change } from '@lapse/simulation/history';
 import { settle } from '@lapse/simulation/idle';
 import { TimelineWriter } from '@lapse/simulation/timelineWriter';
 import { withoutWatchTimeout } from '@lapse/simulation/withoutWatchTimeout';
@@ -62,6 +63,9 @@ export interface LocalClusterOptions {
 /** A slow external watch client must not stop the time. */
 const MOST_TURNS = 20_000;
 
+/** How controllers list and watch. */
+type Watching = Pick<ManagerOptions, 'listBy' | 'bookmarks'>;
+
 export class LocalCluster {
   /** The client of a user. */
   readonly user: Client;
@@ -72,6 +76,10 @@ export class LocalCluster {
   readonly #tally: Tally;
   readonly #admin: Client;
   readonly #handle: HttpHandler;
+  readonly #credentials: Credentials;
+  readonly #writer: TimelineWriter;
+  readonly #attribution = new Attribution();
+  readonly #keyOwners = new KeyOwners();
   readonly #inFlight: (() => number)[] = [];
   /** Counts everything that happened. */
   #reconciles = 0;
@@ -79,94 +87,110 @@ export class LocalCluster {
 
   /** `handle` is the handler of the API server, `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: LocalClusterOptions) {
-    const {
-      clock,
-      random,
-      log,
-      simulatedControllers,
-      timeline,
-      isPaced = false,
-      blink = millis(0),
-    } = options;
+    const { clock, timeline, isPaced = false } = options;
     this.#options = options;
     this.#handle = handle;
-    const attribution = new Attribution();
-    const whose = new KeyOwners();
-    this.#tally = new Tally({
-      clock,
-      refOf: (controller, key) => whose.refOf(controller, key),
-      familyOf: (controller) => whose.familyOf(controller),
-      deedOf: (change) => attribution.of(change),
-    });
-    const credentials = fixedCredentials({ headers: bearer(token) });
-    const transport = (via: HttpHandler) => {
-      const counted = countInFlight(inProcessTransport(isPaced ? withoutWatchTimeout(via) : via));
-      this.#inFlight.push(counted.inFlight);
-      return counted.transport;
-    };
-    const client = (via: HttpHandler, name: string) =>
-      createClient({ transport: transport(via), clock, random, credentials, fieldManager: name });
-    const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
-    const now = () => clock.now();
-    const narrator = new TimelineWriter(
+    this.#credentials = fixedCredentials({ headers: bearer(token) });
+    this.#writer = new TimelineWriter(
       timeline,
-      now,
-      (controller) => whose.kindOf(controller),
+      () => clock.now(),
+      (controller) => this.#keyOwners.kindOf(controller),
       'every wait',
     );
-    const onReconcile = (record: ReconcileRecord & { readonly controller: string }) => {
-      this.#reconciles++;
-      this.#tally.reconcile(record);
-      const about = whose.told(record.controller, record.key);
-      // The timeline shows a controller without a kind by its name.
-      const told = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
-      const tell = () => narrator.reconcile({ ...record, ...told, at: now() });
-      if (isOverAtOnce(record, now(), blink)) timeline.without('waiting', tell);
-      else tell();
-    };
-    // The deadline of an object that was not reconciled yet is its TTL.
-    const onFirstDeadline = ({ at, ...whose }: FirstDeadline) =>
-      onReconcile({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
-    this.#admin = client(handle, 'lapse');
+    this.#tally = new Tally({
+      clock,
+      refOf: (controller, key) => this.#keyOwners.refOf(controller, key),
+      familyOf: (controller) => this.#keyOwners.familyOf(controller),
+      deedOf: (change) => this.#attribution.of(change),
+    });
+    this.#admin = this.#client(handle, 'lapse');
+    const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
     this.#follower = new Follower({
       client: this.#admin,
       clock,
-      random,
+      random: options.random,
       ...watching,
-      onWrite: (request) => attribution.request(request),
-      onChange: (change) => {
-        this.#reconciles++;
-        whose.seen(change);
-        if (change.kind === CustomResourceDefinition.kind) this.#admin.discovery.invalidate();
-        this.#tally.change(change);
-        if (change.by === 'process') narrator.change(change);
-        else timeline.without('states', () => narrator.change(change));
-      },
+      onWrite: (request) => this.#attribution.request(request),
+      onChange: (change) => this.#recordChange(change),
     });
-    const seen = (actor: Actor) => this.#follower.around(actor, handle);
-    this.user = client(seen('user'), 'lapse-up');
-    const wire = transport(seen('process'));
-    const connection = { transport: wire, leaseTransport: wire, credentials, namespace: 'default' };
-    const selected = options.selected.map((family) => attribution.around(family));
-    this.assembly = assemble({
-      ...options,
-      selected,
-      connection,
-      identity: 'lapse-up',
-      onReconcile,
-      managing: { ...watching, onFirstDeadline },
-    });
-    const simulated = { clock, random, log: log.with({ simulated: true }), registry: new Registry() };
-    const simulatedClient = client(seen('simulated controller'), 'simulated-controllers');
-    this.#simulatedControllers = new Manager({
-      ...simulated,
-      ...watching,
-      client: simulatedClient,
-      controllers: simulatedControllers,
-      events: new EventSender({ ...simulated, client: simulatedClient, instance: 'simulated-controllers' }),
-    });
+    this.user = this.#client(this.#seenAs('user'), 'lapse-up');
+    this.assembly = this.#assemble(watching);
+    this.#simulatedControllers = this.#createSimulatedControllers(watching);
     for (const { family, controllers } of this.assembly.families)
-      for (const definition of controllers) whose.controller(definition.name, family.name, definition.for);
+      for (const definition of controllers)
+        this.#keyOwners.controller(definition.name, family.name, definition.for);
+  }
+
+  #assemble(watching: Watching): Assembly {
+    const transport = this.#transport(this.#seenAs('process'));
+    const credentials = this.#credentials;
+    return assemble({
+      ...this.#options,
+      selected: this.#options.selected.map((family) => this.#attribution.around(family)),
+      connection: { transport, leaseTransport: transport, credentials, namespace: 'default' },
+      identity: 'lapse-up',
+      onReconcile: (record) => this.#recordReconcile(record),
+      managing: { ...watching, onFirstDeadline: (deadline) => this.#recordFirstDeadline(deadline) },
+    });
+  }
+
+  #createSimulatedControllers(watching: Watching): Manager {
+    const { clock, random, log, simulatedControllers } = this.#options;
+    const shared = { clock, random, log: log.with({ simulated: true }), registry: new Registry() };
+    const client = this.#client(this.#seenAs('simulated controller'), 'simulated-controllers');
+    return new Manager({
+      ...shared,
+      ...watching,
+      client,
+      controllers: simulatedControllers,
+      events: new EventSender({ ...shared, client, instance: 'simulated-controllers' }),
+    });
+  }
+
+  /** The API server's handler; the timeline attributes its requests to the actor. */
+  #seenAs(actor: Actor): HttpHandler {
+    return this.#follower.around(actor, this.#handle);
+  }
+
+  #transport(via: HttpHandler): Transport {
+    const { isPaced = false } = this.#options;
+    const counted = countInFlight(inProcessTransport(isPaced ? withoutWatchTimeout(via) : via));
+    this.#inFlight.push(counted.inFlight);
+    return counted.transport;
+  }
+
+  #client(via: HttpHandler, fieldManager: string): Client {
+    const { clock, random } = this.#options;
+    const credentials = this.#credentials;
+    return createClient({ transport: this.#transport(via), clock, random, credentials, fieldManager });
+  }
+
+  #recordReconcile(record: ReconcileRecord & { readonly controller: string }): void {
+    const { clock, timeline, blink = millis(0) } = this.#options;
+    this.#reconciles++;
+    this.#tally.reconcile(record);
+    const about = this.#keyOwners.told(record.controller, record.key);
+    // The timeline shows a controller without a kind by its name.
+    const shown = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
+    const write = () => this.#writer.reconcile({ ...record, ...shown, at: clock.now() });
+    if (isOverAtOnce(record, clock.now(), blink)) timeline.without('waiting', write);
+    else write();
+  }
+
+  /** The deadline of an object that was not reconciled yet is its TTL. */
+  #recordFirstDeadline({ at, ...of }: FirstDeadline): void {
+    const now = this.#options.clock.now();
+    const outcome = waitUntil(at, 'ttl');
+    this.#recordReconcile({ ...of, reason: 'listed', now, outcome, took: millis(0) });
+  }
+
+  #recordChange(change: Change): void {
+    this.#reconciles++;
+    this.#keyOwners.seen(change);
+    if (change.kind === CustomResourceDefinition.kind) this.#admin.discovery.invalidate();
+    this.#tally.change(change);
+    if (change.by === 'process') this.#writer.change(change);
+    else this.#options.timeline.without('states', () => this.#writer.change(change));
   }
 
   /** The handler for external clients. */

@@ -75,55 +75,64 @@ export function upCommand(): Command {
     .option('--seed <n>', 'seed of the week that the examples run through at another speed than 1', '1')
     .option('--no-examples', 'do not apply the examples on the first start');
   const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
-  return command.addHelpText('after', helpText()).action(async (asked: UpFlags, parsed: Command) => {
-    let stopping = false;
-    const stop = untilAskedToStop().then(() => {
-      stopping = true;
-    });
-    const speed = parseSpeed(asked.speed);
-    const isGiven = (flag: string) => parsed.getOptionValueSource(flag) === 'cli';
-    const flags = { ...asked, store: storeAtSpeed(speed, asked, isGiven) };
-    const tempo = createTempo(speed);
-    const view = new View({
-      output: process.stdout,
-      clock: tempo.clock,
-      speed,
-      colour: wantsColour(process.stdout),
-    });
-    const plan = await makePlan(flags, settings.given(parsed), { tempo, view });
-    const { embedded, cluster } = await startAll(flags, plan);
-    tempo.start(() => cluster.rest(embedded.server));
-    const hosts = await openStatusHost(cluster, plan);
-    await cluster.start(embedded.server);
-    const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
-    await registerLocalReadApi(cluster.user, isRead);
-    const first = greet(flags, plan, embedded);
-    const stamp = (at: Instant) => view.timeline.stamp(at);
-    const { isTTY, columns } = process.stdout;
-    const week = isWeek(flags)
-      ? new Week(cluster, {
-          ...plan,
-          stamp,
-          say: view.say.bind(view),
-          ...(isTTY ? { columns } : {}),
-        })
-      : undefined;
-    if (week !== undefined) await week.play.open(() => stopping);
-    else if (first) await applyExamples(cluster, view, () => stopping);
-    if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
-    tempo.hurry();
-    week?.play.begin();
-    view.follow(cluster);
-    await stop;
-    week?.play.stop();
-    view.end();
-    view.say(`\n${await (week?.summary() ?? cluster.summary(stamp))}\n`);
-    await cluster.stop();
-    await tempo.stop();
-    await hosts.close();
-    view.say(await close(embedded, flags));
-    leave();
+  return command
+    .addHelpText('after', helpText())
+    .action((asked: UpFlags, parsed: Command) => runUp(asked, parsed, settings.given(parsed)));
+}
+
+/** Starts everything, waits for a signal, and stops. `given` are the settings on the command line. */
+async function runUp(
+  asked: UpFlags,
+  parsed: Command,
+  given: Readonly<Record<string, string>>,
+): Promise<void> {
+  let stopping = false;
+  const stop = untilAskedToStop().then(() => {
+    stopping = true;
   });
+  const speed = parseSpeed(asked.speed);
+  const isGiven = (flag: string) => parsed.getOptionValueSource(flag) === 'cli';
+  const flags = { ...asked, store: storeAtSpeed(speed, asked, isGiven) };
+  const tempo = createTempo(speed);
+  const view = new View({
+    output: process.stdout,
+    clock: tempo.clock,
+    speed,
+    colour: wantsColour(process.stdout),
+  });
+  const plan = await makePlan(flags, given, { tempo, view });
+  const { embedded, cluster } = await startAll(flags, plan);
+  tempo.start(() => cluster.rest(embedded.server));
+  const hosts = await openStatusHost(cluster, plan);
+  await cluster.start(embedded.server);
+  const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
+  await registerLocalReadApi(cluster.user, isRead);
+  const first = greet(flags, plan, embedded);
+  const stamp = (at: Instant) => view.timeline.stamp(at);
+  const { isTTY, columns } = process.stdout;
+  const week = isWeek(flags)
+    ? new Week(cluster, {
+        ...plan,
+        stamp,
+        say: view.say.bind(view),
+        ...(isTTY ? { columns } : {}),
+      })
+    : undefined;
+  if (week !== undefined) await week.play.open(() => stopping);
+  else if (first) await applyExamples(cluster, view, () => stopping);
+  if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
+  tempo.hurry();
+  week?.play.begin();
+  view.follow(cluster);
+  await stop;
+  week?.play.stop();
+  view.end();
+  view.say(`\n${await (week?.summary() ?? cluster.summary(stamp))}\n`);
+  await cluster.stop();
+  await tempo.stop();
+  await hosts.close();
+  view.say(await close(embedded, flags));
+  leave();
 }
 
 interface Plan extends LocalClusterOptions {
