@@ -21,7 +21,7 @@ function up(...args: string[]): LapseProcess {
 
 test('the examples are applied once; their pending deletions survive a restart', async () => {
   const first = up();
-  await first.says(/for the examples to begin with/);
+  await first.says(/Deadlines and deletions of the examples are shown here/);
   expect(first.out).toMatch(/serving {6}https:\/\/127\.0\.0\.1:\d+/);
   expect(first.out).toMatch(/kubectl --kubeconfig \S+ get namespaces/);
   expect(first.out).toContain(join(scratch, 'data'));
@@ -37,7 +37,7 @@ test('the examples are applied once; their pending deletions survive a restart',
 
   const second = up();
   expect((await second.says(waiting))[1]).toBe(due);
-  expect(second.out).not.toMatch(/for the examples to begin with/);
+  expect(second.out).not.toMatch(/Deadlines and deletions of the examples are shown here/);
   expect(await second.end('SIGINT')).toBe(0);
   expect(second.out).toMatch(/ended, [1-9]\d* waiting \(next: /);
 });

@@ -54,10 +54,10 @@ afterAll(() => bed?.stop());
 test('a running Job', async () => {
   const { code, text } = await explain('job/report');
   expect(code).toBe(0);
-  expect(text).toBe(`job/report -n default stays
+  expect(text).toBe(`job/report -n default is kept
   because   unfinished
   rule      spec.ttlSecondsAfterFinished (ttl-after-finished)
-  next      its time starts when it has finished
+  next      the TTL starts when it finishes
 `);
 });
 
@@ -68,11 +68,11 @@ test('a finished Job, and what is deleted with it', async () => {
   const patch = JSON.stringify({ status: { startTime: at, completionTime: at, conditions } });
   await bed.kubectl('patch', 'job', 'report', '--subresource=status', '--type=merge', '-p', patch);
   const job = await explain('jobs.batch report --cascade -n default');
-  expect(job.text).toContain('job/report -n default ends 2089-07-16T15:33:20Z');
+  expect(job.text).toContain('job/report -n default is deleted at 2089-07-16T15:33:20Z');
   expect(job.text).toContain('configmap/of-report -n default');
   const owned = await explain('cm/of-report');
   expect(owned.text).toMatch(
-    /^configmap\/of-report -n default goes 2089-07-16T15:33:20Z \(in .*\) with job\/report -n default\n/,
+    /^configmap\/of-report -n default is deleted at 2089-07-16T15:33:20Z \(in .*\) with job\/report -n default\n/,
   );
 });
 
@@ -96,7 +96,7 @@ test('kubectl executes the advised commands, also if the annotation exists alrea
   const kept = await explain('job/report');
   expect(kept.text).toMatch(/^job\/report -n default is held\n {2}because +opted out\n/);
   await follow(kept.text, /^ {2}next +to allow the deletion: /);
-  expect((await explain('job/report')).text).toMatch(/^job\/report -n default ends /);
+  expect((await explain('job/report')).text).toMatch(/^job\/report -n default is deleted at /);
   await follow((await explain('cm/of-report')).text, /^ {2}next +to keep it, keep Job report: /);
 });
 
@@ -152,9 +152,7 @@ test('what cannot be explained', async () => {
     error: 'lapse: the cluster serves no kind "dragons"; kubectl api-resources lists them\n',
   });
   expect(await explain('job/nope')).toMatchObject({ code: 2 });
-  expect((await explain('job/report -n kube-system')).error).toContain(
-    'there is one in default: add -n default',
-  );
+  expect((await explain('job/report -n kube-system')).error).toContain('found in default: add -n default');
   const stranger = join(bed.directory, 'nobody.kubeconfig');
   writeFileSync(stranger, readFileSync(bed.kubeconfig, 'utf8').replaceAll(bed.adminToken, bed.nobodyToken));
   const refused = await explain('job/report', stranger);

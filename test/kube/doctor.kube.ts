@@ -92,7 +92,7 @@ async function examine(kubeconfig: string, ...flags: string[]) {
 test('CRDs: missing ones are a problem; those that lapse prints are recognized as current', async () => {
   const before = await examine(bed.kubeconfig);
   expect(before.code).toBe(1);
-  expect(before.of('kinds').every(({ message }) => message === 'is not defined')).toBe(true);
+  expect(before.of('kinds').every(({ message }) => message === 'does not exist')).toBe(true);
   expect(before.of('rights').every(({ level }) => level === 'ok')).toBe(true);
 
   await apply('crds.yaml', (await run('crds')).stdout);

@@ -149,9 +149,7 @@ function blocksOf(decision: Decision, finalizers: readonly string[]): Line[] {
 function keeperOf({ keeper, decision }: Explanation, named: Named): Line[] {
   const isEnding =
     decision.kind === 'ends' || decision.kind === 'deletedWith' || decision.kind === 'terminating';
-  return keeper === undefined || isEnding
-    ? []
-    : [['owner', `${named(keeper)}: the garbage collector does not delete the object with it`]];
+  return keeper === undefined || isEnding ? [] : [['owner', `${named(keeper)} owns it and is not deleted`]];
 }
 
 const decisionText = (decision: RuleDecision, now: Instant): string =>

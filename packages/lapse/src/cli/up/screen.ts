@@ -68,8 +68,7 @@ const self = (): string =>
 function hint({ week, examples }: Screen): string[] {
   if (week === true)
     return ['The examples run through a week, with longer times than in their files.', 'Ctrl-C stops it.'];
-  const first = examples ? ', for the examples at first' : '';
-  return [`Deadlines and deletions are shown here${first}.`, 'Ctrl-C stops it.'];
+  return [`Deadlines and deletions${examples ? ' of the examples' : ''} are shown here.`, 'Ctrl-C stops it.'];
 }
 
 /** Width of a line beside its title, on a terminal of 80 columns. */
