@@ -112,6 +112,17 @@ describe('an object that changes between the decision and the DELETE', () => {
   );
 
   test(
+    'counts its lag from the deadline of the version that was deleted',
+    inKit({}, async (k) => {
+      await k.put('a', 10_000);
+      k.manager.start();
+      justBefore(k, 'a', (time) => (time === 1 ? k.extend('a', -4_000) : undefined));
+      await k.pass(10_000);
+      expect([k.deletions, k.lags]).toEqual([['a deleted'], [4_000]]);
+    }),
+  );
+
+  test(
     'is kept if it was deleted and recreated under the same name',
     inKit({}, async (k) => {
       await k.put('a', 10_000);
