@@ -15,8 +15,6 @@ export interface SnapshotterOptions {
   readonly driver: CsiDriver;
   /** How long the sidecar waits for a call; default: 1 min. */
   readonly timeout?: Millis;
-  /** Takes snapshots for contents without a VolumeSnapshot, as the patched sidecar of Deckhouse does; default: false. */
-  readonly unbound?: boolean;
 }
 
 /** The operation may still be running: the sidecar keeps its annotation and asks again. */
@@ -47,14 +45,12 @@ function changesOf({ status = {} }: VolumeSnapshotContent, taken: CsiSnapshot): 
 class Snapshotter {
   readonly #driver: CsiDriver;
   readonly #timeout: Millis;
-  readonly #unbound: boolean;
   readonly #retries = new Retries();
   readonly #startedAt = new Map<string, Instant>();
 
-  constructor({ driver, timeout = minutes(1), unbound = false }: SnapshotterOptions) {
+  constructor({ driver, timeout = minutes(1) }: SnapshotterOptions) {
     this.#driver = driver;
     this.#timeout = timeout;
-    this.#unbound = unbound;
   }
 
   async reconcile(ctx: ReconcileContext): Promise<Outcome> {
@@ -104,7 +100,7 @@ class Snapshotter {
     volume: string,
   ): CsiReply<CsiSnapshot> | { readonly kind: 'error'; readonly code: 'Unbound'; readonly message: string } {
     const name = metadata.name!;
-    const uid = spec?.volumeSnapshotRef?.uid ?? (this.#unbound ? metadata.uid! : undefined);
+    const uid = spec?.volumeSnapshotRef?.uid;
     if (uid === undefined) {
       const message = `cannot create snapshot. Snapshot content ${name} not bound to a snapshot`;
       return { kind: 'error', code: 'Unbound', message };
