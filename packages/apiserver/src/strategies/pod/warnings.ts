@@ -49,17 +49,19 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 function affinityWarnings(spec: JsonObject, path: string): string[] {
-  const nobody = 'a null labelSelector results in matching no pod';
+  const matchesNoPod = 'a null labelSelector results in matching no pod';
   return ['podAffinity', 'podAntiAffinity'].flatMap((kind) => {
     const affinity = child(child(spec, 'affinity'), kind);
     return [
       ...objects(affinity, REQUIRED).flatMap((term, i) =>
-        child(term, 'labelSelector') ? [] : [`${path}.${kind}.${REQUIRED}[${i}].labelSelector: ${nobody}`],
+        child(term, 'labelSelector')
+          ? []
+          : [`${path}.${kind}.${REQUIRED}[${i}].labelSelector: ${matchesNoPod}`],
       ),
       ...objects(affinity, PREFERRED).flatMap((term, i) =>
         child(child(term, 'podAffinityTerm'), 'labelSelector')
           ? []
-          : [`${path}.${kind}.${PREFERRED}[${i}].podAffinityTerm.labelSelector: ${nobody}`],
+          : [`${path}.${kind}.${PREFERRED}[${i}].podAffinityTerm.labelSelector: ${matchesNoPod}`],
       ),
     ];
   });

@@ -73,7 +73,7 @@ export function partsOf(
     clock: realClock,
     random: systemRandom,
     log: silentLog,
-    identity: 'nobody',
+    identity: 'lapse-manifests',
   });
   return families[0]!;
 }

@@ -20,15 +20,15 @@ export interface Output {
 export function openProgress(wanted: boolean, output: Output = process.stderr): Progress {
   const live = output.isTTY === true;
   let total = 0;
-  let told = 0;
+  let reported = 0;
   return {
     read(kind, count) {
       total += count;
       if (!wanted || count === 0) return;
       const line = `read ${total} objects, now ${kind.resource}`;
       if (live) output.write(`\r\u001b[2K${line}`);
-      else if (total - told >= STEP) {
-        told = total;
+      else if (total - reported >= STEP) {
+        reported = total;
         output.write(`${line}\n`);
       }
     },

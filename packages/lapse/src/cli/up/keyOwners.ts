@@ -7,7 +7,7 @@ import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import { parseWaking } from '#controllers/ttl-policy/keys';
 
-export interface Told {
+export interface OwnedObject {
   readonly kind: string;
   readonly key: ObjectKey;
 }
@@ -36,7 +36,7 @@ export class KeyOwners {
   }
 
   /** Undefined: the controller's own kind. */
-  told(controller: string, text: string): Told | undefined {
+  objectOf(controller: string, text: string): OwnedObject | undefined {
     if (this.familyOf(controller) !== POLICIES) return undefined;
     const waking = parseWaking(parseKeyText(text));
     if (waking.kind === 'policy') return { kind: waking.of.kind, key: waking.key };
@@ -45,7 +45,7 @@ export class KeyOwners {
   }
 
   refOf(controller: string, text: string): string {
-    const { kind, key } = this.told(controller, text) ?? {
+    const { kind, key } = this.objectOf(controller, text) ?? {
       kind: this.kindOf(controller)?.kind ?? controller,
       key: parseKeyText(text),
     };

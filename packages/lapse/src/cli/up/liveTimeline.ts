@@ -105,7 +105,9 @@ export class LiveTimeline extends Timeline {
     const what = action.padEnd(widths.action);
     const named = width === Number.POSITIVE_INFINITY ? ref : cut(ref, widths.ref);
     const left = width - 1 - stamp.length - widths.ref - what.length - 6;
-    const told = left <= 0 ? '' : cut(detail, left);
-    return `${stamp}  ${named.padEnd(widths.ref)}  ${paint(action, what)}  ${told}`.trimEnd().concat('\n');
+    const shownDetail = left <= 0 ? '' : cut(detail, left);
+    return `${stamp}  ${named.padEnd(widths.ref)}  ${paint(action, what)}  ${shownDetail}`
+      .trimEnd()
+      .concat('\n');
   }
 }

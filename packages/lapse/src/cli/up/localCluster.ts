@@ -169,7 +169,7 @@ export class LocalCluster {
     const { clock, timeline, blink = millis(0) } = this.#options;
     this.#reconciles++;
     this.#tally.reconcile(record);
-    const about = this.#keyOwners.told(record.controller, record.key);
+    const about = this.#keyOwners.objectOf(record.controller, record.key);
     // The timeline shows a controller without a kind by its name.
     const shown = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
     const write = () => this.#writer.reconcile({ ...record, ...shown, at: clock.now() });

@@ -69,7 +69,7 @@ const KEPT = 20;
 /** Deadlines of objects that another client deleted are never removed otherwise. */
 const MOST_DEADLINES = 100_000;
 /** Deletions without a reconcile that requested them. */
-const NOBODY = 'lapse';
+const UNKNOWN_CONTROLLER = 'lapse';
 
 interface Counters {
   /** By controller and key. */
@@ -109,7 +109,7 @@ export class Tally {
     if (change.by !== 'process') return;
     for (const end of computeEnds(change)) {
       const reconcile = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
-      const by = end.by ?? reconcile?.controller ?? NOBODY;
+      const by = end.by ?? reconcile?.controller ?? UNKNOWN_CONTROLLER;
       const counters = this.#counters(by);
       counters.ended++;
       // A finished request has no deadline, so no delay is measured.

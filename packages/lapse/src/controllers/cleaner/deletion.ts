@@ -166,8 +166,8 @@ export class Deletion {
   /** Emits an Event, once per decision and process. */
   #announceUninstalled(release: ReleaseKey, result: Extract<Uninstalled, { kind: 'done' }>): void {
     const done = this.#progress.done();
-    if (done.told) return;
-    done.told = true;
+    if (done.reported) return;
+    done.reported = true;
     const type = result.left.length === 0 ? 'Normal' : 'Warning';
     const note = describeDone(release, result);
     this.#ctx.event(this.#cleaner, { type, reason: 'HelmReleaseUninstalled', action: 'Delete', note });

@@ -18,7 +18,7 @@ export interface Done {
   /** UIDs for which no further DELETE is needed. */
   readonly uids: Set<string>;
   /** The Event about the uninstalled release has been emitted. */
-  told: boolean;
+  reported: boolean;
 }
 
 export class Progress implements UninstallProgress {
@@ -44,7 +44,7 @@ export class Progress implements UninstallProgress {
     const key = keyId(this.#ctx.key);
     const known = this.#context.done.get(key);
     if (known?.evaluatedAt === evaluatedAt) return known;
-    const begun = { evaluatedAt, uids: new Set<string>(), told: false };
+    const begun = { evaluatedAt, uids: new Set<string>(), reported: false };
     this.#context.done.set(key, begun);
     return begun;
   }

@@ -79,11 +79,11 @@ export class Interests {
     const { name = '', labels = {} } = object.metadata;
     const buckets = [named(place, name), suffixed(place)];
     for (const [label, value] of Object.entries(labels)) buckets.push(labelled(place, label, value));
-    const told = new Set<string>();
+    const enqueued = new Set<string>();
     for (const bucket of buckets)
       for (const [id, entries] of this.#buckets.get(bucket) ?? []) {
-        if (told.has(id) || !entries.some(({ interest }) => concerns(interest, object))) continue;
-        told.add(id);
+        if (enqueued.has(id) || !entries.some(({ interest }) => concerns(interest, object))) continue;
+        enqueued.add(id);
         yield entries[0]!.key;
       }
   }

@@ -18,7 +18,7 @@ import { resourceId } from '@lapse/simulation/controllers/ownerGc/kinds';
 import { nameOf, type ObjectName } from '#controllers/forecaster';
 import { UidSet } from './uids.ts';
 
-const NOBODY: string[] = [];
+const NONE: string[] = [];
 
 /** An object that may be deleted with an owner or its namespace. */
 export interface Member {
@@ -79,7 +79,7 @@ export class Ownership {
 
   /** Foreign finalizers: a deleted object is terminating until they are removed. */
   keptBy(uid: string): readonly string[] {
-    return this.#peculiar.get(uid)?.keptBy ?? NOBODY;
+    return this.#peculiar.get(uid)?.keptBy ?? NONE;
   }
 
   /** The propagation policy of an object if the DELETE sets none. */
@@ -111,7 +111,7 @@ export class Ownership {
 }
 
 function peculiarityOf(metadata: ObjectMeta): Peculiar | undefined {
-  const { finalizers = NOBODY } = metadata;
+  const { finalizers = NONE } = metadata;
   if (metadata.deletionTimestamp === undefined && finalizers.length === 0) return undefined;
   const keptBy = finalizers.filter(isForeign);
   return { state: stateOfPresent(metadata), keptBy, policy: inheritedPropagation(metadata) };
