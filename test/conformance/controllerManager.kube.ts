@@ -1,5 +1,5 @@
 // The unmodified kube-controller-manager on the embedded server: its Job, TTL, garbage collector and namespace
-// controllers work for five minutes (MINUTES: another duration) without logging a problem.
+// controllers work for two minutes (MINUTES: another duration) without logging a problem.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { type Supervised, supervise } from '../kube/bed/processes.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
 import { type Ask, asker } from './model/ask.ts';
 
-const MINUTES = Number(process.env.MINUTES ?? 5);
+const MINUTES = Number(process.env.MINUTES ?? 2);
 const CONTROLLERS = ['garbage-collector', 'namespace', 'job', 'ttl-after-finished'].map(
   (c) => `${c}-controller`,
 );

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => target?.close());
 
-const effort = { runs: 3000, maxLength: 60 };
+const effort = { runs: 1500, maxLength: 60 };
 
 test('random histories of a built-in kind agree with the model', () =>
   agreesWithModel(target, configMaps, effort));

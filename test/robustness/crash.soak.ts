@@ -12,7 +12,7 @@ import { seededRandom } from '@lapse/base/random';
 import { afterAll, expect, test } from 'vitest';
 import { type Answer, type ServerProcess, startServerProcess } from './serverProcess.ts';
 
-const ROUNDS = Number(process.env['LAPSE_CRASH_ROUNDS'] ?? 200);
+const ROUNDS = Number(process.env['LAPSE_CRASH_ROUNDS'] ?? 60);
 const SEED = Number(process.env['LAPSE_SEED'] ?? 20_261_115);
 const WRITERS = 8;
 const COLLECTION = '/api/v1/namespaces/default/configmaps';

@@ -8,7 +8,7 @@ import { FUZZ_TARGETS } from './fuzzTargets.ts';
 
 const SCRIPT = fileURLToPath(new URL('./fuzzInputs.ts', import.meta.url));
 const SEED = process.env.SEED ?? '20261117';
-const RUNS = process.env.RUNS ?? '5000';
+const RUNS = process.env.RUNS ?? '2500';
 const MAX_MEGABYTES = 64;
 /** Parsing YAML is slow: inputs of a hundred kilobytes take that long. */
 const MAX_MILLIS = 250;

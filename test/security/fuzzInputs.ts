@@ -3,13 +3,14 @@
 
 import { fileURLToPath } from 'node:url';
 import { seededRandom } from '@lapse/base/random';
+import { millisOf, slowness } from './cpuTime.ts';
 import { FUZZ_TARGETS, type FuzzTarget } from './fuzzTargets.ts';
 
 export interface FuzzInputReport {
   readonly runs: number;
   /** Seeds of inputs for which the reader threw an unexpected error, with the error. */
   readonly crashes: readonly string[];
-  /** The longest CPU time of one input, in milliseconds, and its seed. */
+  /** The longest CPU time of one input in milliseconds (see cpuTime.ts), and its seed. */
   readonly longest: number;
   readonly slowest: number;
   /** Retained memory: growth of the memory in use after the first tenth of the inputs. */
@@ -37,13 +38,14 @@ export function targetNamed(name: string): FuzzTarget {
 }
 
 export async function fuzzTarget(target: FuzzTarget, seed: number, count: number): Promise<FuzzInputReport> {
+  const slow = slowness();
   const crashes: string[] = [];
   let [longest, slowest, before, highest] = [0, 0, 0, 0];
   for (let i = 0; i < count; i++) {
     if (i % 20 === 0) await freeBuffers();
     const own = seed + i;
     try {
-      const millis = bestMillis(() => target.run(seededRandom(own)));
+      const millis = bestMillis(() => target.run(seededRandom(own))) / slow;
       if (millis > longest) [longest, slowest] = [millis, own];
     } catch (error) {
       crashes.push(`seed ${own}: ${(error as Error).stack ?? String(error)}`);
@@ -60,13 +62,6 @@ export async function fuzzTarget(target: FuzzTarget, seed: number, count: number
 function bestMillis(work: () => void): number {
   const first = millisOf(work);
   return first < PATIENCE ? first : Math.min(first, millisOf(work), millisOf(work));
-}
-
-function millisOf(work: () => void): number {
-  const start = process.threadCpuUsage();
-  work();
-  const spent = process.threadCpuUsage(start);
-  return (spent.user + spent.system) / 1000;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

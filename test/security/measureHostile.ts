@@ -4,15 +4,14 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { nextTurn } from '@lapse/base/turn';
+import { slowness } from './cpuTime.ts';
 import { hostileInput } from './hostileInputs.ts';
 
 export interface Measured {
   /** The peak resident memory during the read, minus that before. */
   readonly megabytes: number;
-  /** The longest block of the event loop, in milliseconds of the main thread's CPU time. */
+  /** The longest block of the event loop in milliseconds of the main thread's CPU time, see cpuTime.ts. */
   readonly blocked: number;
-  /** The CPU time of a fixed amount of work in the same process: how fast the machine is right now. */
-  readonly reference: number;
 }
 
 /** Samples the memory of the process all the time, also while the main thread is busy. */
@@ -28,7 +27,7 @@ const WATCHER = `
 
 async function measure(name: string): Promise<Measured> {
   const run = hostileInput(name).prepare();
-  const reference = measureReference();
+  const slow = slowness();
   const memory = new SharedArrayBuffer(8);
   const highest = new Float64Array(memory);
   const watcher = new Worker(WATCHER, { eval: true, workerData: memory });
@@ -45,19 +44,7 @@ async function measure(name: string): Promise<Measured> {
   const after = Math.max(highest[0], process.memoryUsage.rss());
   const blocked = turns.stop();
   await watcher.terminate();
-  return { megabytes: (after - before) / 1e6, blocked, reference };
-}
-
-/** Parses 1 MB of JSON, the median of nine times. */
-function measureReference(): number {
-  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ name: `object-${i}`, labels: { i } })));
-  const times = Array.from({ length: 9 }, () => {
-    const start = process.threadCpuUsage();
-    JSON.parse(text);
-    const spent = process.threadCpuUsage(start);
-    return (spent.user + spent.system) / 1000;
-  });
-  return times.sort((a, b) => a - b)[4] as number;
+  return { megabytes: (after - before) / 1e6, blocked: blocked / slow };
 }
 
 /** CPU time instead of wall-clock time: other processes of a busy machine do not count. */
