@@ -10,7 +10,7 @@ import { expectKept, replayOf, seedsFor } from './seeds.ts';
 import { tiny } from './tiny.ts';
 
 const REPLAY = replayOf('controllers.soak.ts', 'soak');
-const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 14_000);
+const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 10_000);
 
 test.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every guarantee', async (subject) => {
   let rounds = 0;

@@ -5,7 +5,7 @@ import { expectKept, replayOf, seedsFor } from '../seeds.ts';
 import { playWatchRound, watchReportOf } from './round.ts';
 
 const REPLAY = replayOf('watch/watch.soak.ts', 'soak');
-const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 25_000);
+const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 12_000);
 
 test('every guarantee of a watch is kept', async () => {
   let rounds = 0;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Model } from './model.testkit.ts';
 import { runStory, story } from './story.testkit.ts';
 
-const STORIES = 1000;
+const STORIES = 500;
 
 test(`after each of ${STORIES} random sequences the status equals one computed from scratch`, async () => {
   let writes = 0;
