@@ -102,7 +102,7 @@ const PANELS: readonly Panel[] = [
     title: 'Reviews',
     description: 'Admission reviews by result.',
     unit: 'ops',
-    queries: [query(rate('lapse_webhook_reviews_total', 'webhook, verdict'), '{{webhook}} {{verdict}}')],
+    queries: [query(rate('lapse_webhook_reviews_total', 'webhook, result'), '{{webhook}} {{result}}')],
   },
   {
     title: 'Objects in memory',

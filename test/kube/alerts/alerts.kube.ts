@@ -56,9 +56,9 @@ const WELL: Metrics = {
   },
   lapse_clock_held: { 'pod="a"': constant(0), 'pod="b"': constant(0) },
   lapse_webhook_reviews_total: {
-    'webhook="ttlpolicies",verdict="allowed"': perMinute(1),
-    'webhook="ttlpolicies",verdict="denied"': perMinute(1),
-    'webhook="ttlpolicies",verdict="error"': constant(2),
+    'webhook="ttlpolicies",result="allowed"': perMinute(1),
+    'webhook="ttlpolicies",result="denied"': perMinute(1),
+    'webhook="ttlpolicies",result="error"': constant(2),
   },
 };
 
@@ -196,12 +196,12 @@ const CASES: Readonly<Record<string, { readonly fires: readonly Row[]; readonly 
   LapseReviewsFail: {
     fires: [
       row('reviews end with errors', {
-        lapse_webhook_reviews_total: { 'webhook="ttlpolicies",verdict="error"': `0x100 0+1x20` },
+        lapse_webhook_reviews_total: { 'webhook="ttlpolicies",result="error"': `0x100 0+1x20` },
       }),
     ],
     silent: [
       row('policies are denied', {
-        lapse_webhook_reviews_total: { 'webhook="ttlpolicies",verdict="denied"': perMinute(5) },
+        lapse_webhook_reviews_total: { 'webhook="ttlpolicies",result="denied"': perMinute(5) },
       }),
     ],
   },

@@ -93,7 +93,7 @@ describe('webhook callers', () => {
     await handle({ method: 'POST', path: '/review/jobs', headers: {}, body }, peer());
     const text = registry.text();
     expect(text).toContain('lapse_webhook_refused_total{reason="path"} 1');
-    expect(text).toContain('lapse_webhook_reviews_total{webhook="jobs",verdict="error"} 0');
+    expect(text).toContain('lapse_webhook_reviews_total{webhook="jobs",result="error"} 0');
   });
 
   test('checks the webhook configurations soon after a call with a wrong path', () => {

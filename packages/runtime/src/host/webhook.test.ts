@@ -198,7 +198,7 @@ describe('invalid webhook calls', () => {
       throw new Error('secret detail');
     });
     expect(await broken.send(review())).toMatchObject({ status: 500, words: 'the review failed\n' });
-    expect(broken.registry.text()).toContain('lapse_webhook_reviews_total{webhook="jobs",verdict="error"} 1');
+    expect(broken.registry.text()).toContain('lapse_webhook_reviews_total{webhook="jobs",result="error"} 1');
   });
 
   test('times out after ten seconds when a function does not return', async () => {

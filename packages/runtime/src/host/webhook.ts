@@ -62,10 +62,10 @@ export function webhookHandler(options: WebhookOptions): Webhook {
     throw new Error('the webhook needs a path secret or client certificates');
   const total = registry.counter('lapse_webhook_reviews_total', 'Admission reviews by result.', [
     'webhook',
-    'verdict',
+    'result',
   ]);
   for (const { name } of functions)
-    for (const verdict of ['allowed', 'denied', 'error']) total.with(name, verdict);
+    for (const result of ['allowed', 'denied', 'error']) total.with(name, result);
   const refused = registry.counter(
     'lapse_webhook_refused_total',
     'Requests to the webhook that were refused before a review: wrong path, no client certificate, wrong method, body too large, too many in flight.',
