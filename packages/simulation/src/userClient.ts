@@ -13,6 +13,9 @@ import { DEFAULT_NAMESPACE, type Found, findRef } from './refs.ts';
 /** One object, several objects, or YAML text. */
 export type Manifests = KubeObject | readonly KubeObject[] | string;
 
+/** The API server does not serve the kind, or not yet: its CRD may have been created just before. */
+export class KindNotServed extends Error {}
+
 export interface UserClient {
   /** Creates or updates the objects, including their status. */
   apply(manifests: Manifests): Promise<void>;
@@ -94,7 +97,8 @@ async function served(client: Client, query: { group: string; version: string; k
   if (hit !== undefined) return hit;
   client.discovery.invalidate();
   const later = await client.discovery.find(query);
-  if (later === undefined) throw new Error(`${query.group}/${query.version} ${query.kind} is not served`);
+  if (later === undefined)
+    throw new KindNotServed(`${query.group}/${query.version} ${query.kind} is not served`);
   return later;
 }
 

@@ -5,6 +5,7 @@
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Simulation } from '@lapse/simulation/simulate';
+import { KindNotServed } from '@lapse/simulation/userClient';
 import { UsageError } from '#manager/usage';
 import { describeObject } from './manifests.ts';
 
@@ -76,12 +77,12 @@ async function put(
   try {
     if (object.metadata.resourceVersion === undefined) await create(simulation, object);
     else if (!(await simulation.server.importObject(object)))
-      throw new Error(`the kind ${object.kind} of ${object.apiVersion} is not served`);
+      throw new KindNotServed(`the kind ${object.kind} of ${object.apiVersion} is not served`);
     return undefined;
   } catch (cause) {
     const { message } = cause as Error;
     if (isSnapshot) return message.slice(0, 200);
-    const hint = /not served/.test(message) ? '; add its CustomResourceDefinition to the files' : '';
+    const hint = cause instanceof KindNotServed ? '; add its CustomResourceDefinition to the files' : '';
     throw new UsageError(`${describeObject(object)}: ${message}${hint}`);
   }
 }
