@@ -32,14 +32,14 @@ test('the examples are applied once; their pending deletions survive a restart',
   expect(first.out).not.toMatch(/was not applied/);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.out).toMatch(
-    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\n(?: {2}\S+ +\d+ ended.*\n)+stopped at revision \d+; the data is kept/,
+    /in \S+: [1-9]\d* done, [1-9]\d* waiting \(next: .*\)\n(?: {2}\S+ +\d+ done.*\n)+stopped at revision \d+; the data is kept/,
   );
 
   const second = up();
   expect((await second.says(waiting))[1]).toBe(due);
   expect(second.out).not.toMatch(/Deadlines and deletions of the examples are shown here/);
   expect(await second.end('SIGINT')).toBe(0);
-  expect(second.out).toMatch(/ended, [1-9]\d* waiting \(next: /);
+  expect(second.out).toMatch(/done, [1-9]\d* waiting \(next: /);
 });
 
 test('a plan reads the configuration that it recorded in the cluster', async () => {

@@ -124,7 +124,7 @@ test('a week in a minute: every family deletes something on every day, each at i
   expect(minus(clock.now(), begun)).toBeGreaterThanOrEqual(hours(7 * 24));
 
   const endedBy = (overview: Overview, family: string) =>
-    overview.standings.find((one) => one.family === family)?.ended ?? 0;
+    overview.standings.find((one) => one.family === family)?.done ?? 0;
   for (const { name } of FAMILIES) {
     const daily = DAYS.map((day) => endedBy(overviews[day]!, name) - endedBy(overviews[day - 1]!, name));
     expect(Math.min(...daily), `${name}: ${daily}`).toBeGreaterThan(0);
@@ -132,7 +132,7 @@ test('a week in a minute: every family deletes something on every day, each at i
   }
   // Printed once, at the end of the week: what was deleted, nothing late, and what is left.
   const summary = said.join('');
-  expect(summary.match(/the week is over\nin 7d: \d+ ended/g)).toHaveLength(1);
+  expect(summary.match(/the week is over\nin 7d: \d+ done/g)).toHaveLength(1);
   expect(new Set(summary.match(/at most \S+ late/g))).toEqual(new Set(['at most 0s late']));
   const left = [...summary.matchAll(/^ {2}(\S+) +(deleted|kept)/gm)].map(([, ref, what]) => `${ref} ${what}`);
   expect(left).toEqual(LEFT);

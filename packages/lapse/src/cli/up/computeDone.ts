@@ -1,15 +1,15 @@
-// Detects what ends with a change of an object, and by which controller: an accepted deletion, a finished request, a
-// node that leaves a pool. Pure.
+// Detects what a controller has done with a change of an object: an accepted deletion, a finished request, a node
+// removed from a pool. Pure.
 
 import { isObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 
-export interface End {
+export interface Result {
   readonly ref: string;
-  /** `deleted`: the deletion is accepted. `done` and `left`: the object itself is kept. */
-  readonly how: 'deleted' | 'done' | 'left';
+  /** `deleted`: the deletion is accepted. `finished` and `removed`: the object itself is kept. */
+  readonly how: 'deleted' | 'finished' | 'removed';
   /** The controller. Undefined: the one that sent the request. */
   readonly by?: string;
 }
@@ -20,19 +20,19 @@ const REQUESTS: Readonly<Record<string, string>> = {
   ManifestCaptureRequest: 'manifest-capture',
 };
 
-export function computeEnds({ before, after, kind, namespace, name }: Change): readonly End[] {
-  const isEnding = (object: KubeObject | undefined) =>
+export function computeDone({ before, after, kind, namespace, name }: Change): readonly Result[] {
+  const isDeleted = (object: KubeObject | undefined) =>
     object === undefined || object.metadata.deletionTimestamp !== undefined;
-  if (isEnding(before)) return [];
+  if (isDeleted(before)) return [];
   const ref = refText(kind, namespace === undefined ? { name } : { namespace, name });
-  if (isEnding(after)) return [{ ref, how: 'deleted' }];
+  if (isDeleted(after)) return [{ ref, how: 'deleted' }];
   const by = Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : undefined;
-  if (by !== undefined) return isReady(after) && !isReady(before) ? [{ ref, how: 'done', by }] : [];
+  if (by !== undefined) return isReady(after) && !isReady(before) ? [{ ref, how: 'finished', by }] : [];
   if (kind !== 'ReplicatedStoragePool') return [];
   const stay = nodesOf(after);
   return [...nodesOf(before)]
     .filter((node) => !stay.has(node))
-    .map((node) => ({ ref: `node/${node}`, how: 'left', by: 'storage-pool' }));
+    .map((node) => ({ ref: `node/${node}`, how: 'removed', by: 'storage-pool' }));
 }
 
 const listIn = (object: KubeObject | undefined, field: string): readonly Record<string, unknown>[] => {

@@ -1,9 +1,9 @@
-// The live view: per family the waiting, due, ended and next objects; below, the last deletions. Plain lines that fit
+// The live view: per family the waiting, due, done and next objects; below, the latest ones. Plain lines that fit
 // the terminal, and at most half of its height.
 
 import { type Instant, millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
-import type { Ended, Overview, Standing } from './tally.ts';
+import type { Done, Overview, Standing } from './tally.ts';
 
 export interface PanelOptions {
   /** Width of the terminal. */
@@ -15,21 +15,21 @@ export interface PanelOptions {
 
 const NARROWEST = 40;
 const FAMILY = 20;
-/** Lines around the families: a rule, the header, the last deletions. */
+/** Lines around the families: a rule, the header, the latest done objects. */
 const AROUND = 3;
 
 export function panelLines(overview: Overview, options: PanelOptions): string[] {
   const width = Math.max(NARROWEST, options.columns) - 1;
   const room = Math.max(1, Math.floor(options.rows / 2) - AROUND);
-  const { standings, justEnded } = overview;
+  const { standings, latestDone } = overview;
   const shown = busiest(standings, room);
   const lines = [
     ruleLine(overview, options, width),
-    row(['family', 'waiting', 'due', 'ended', 'next']),
+    row(['family', 'waiting', 'due', 'done', 'next']),
     ...shown.map((standing) => standingLine(standing, options)),
   ];
   if (shown.length < standings.length) lines.push(`… and ${standings.length - shown.length} more families`);
-  lines.push(endedLine(justEnded, options));
+  lines.push(doneLine(latestDone, options));
   return lines.map((line) => cut(line, width));
 }
 
@@ -49,24 +49,21 @@ function ruleLine({ now, start }: Overview, { speed, stamp }: PanelOptions, widt
   return `── ${stamp(now)} · ${since} so far${pace} `.padEnd(width, '─');
 }
 
-const row = ([family, waiting, due, ended, next]: readonly [string, string, string, string, string]) =>
-  `${cut(family, FAMILY).padEnd(FAMILY)} ${waiting.padStart(7)} ${due.padStart(5)} ${ended.padStart(6)}  ${next}`;
+const row = ([family, waiting, due, done, next]: readonly [string, string, string, string, string]) =>
+  `${cut(family, FAMILY).padEnd(FAMILY)} ${waiting.padStart(7)} ${due.padStart(5)} ${done.padStart(6)}  ${next}`;
 
 /** The next event, or else the last one. */
-function standingLine(
-  { family, waiting, due, ended, next, last }: Standing,
-  { stamp }: PanelOptions,
-): string {
+function standingLine({ family, waiting, due, done, next, last }: Standing, { stamp }: PanelOptions): string {
   const was = last === undefined ? '' : `last ${stamp(last.at)} ${last.ref}`;
   const then = next === undefined ? was : `${stamp(next.at)} ${next.ref}`;
-  return row([family, String(waiting), String(due), String(ended), then]);
+  return row([family, String(waiting), String(due), String(done), then]);
 }
 
-function endedLine(latest: readonly Ended[], { stamp }: PanelOptions): string {
+function doneLine(latest: readonly Done[], { stamp }: PanelOptions): string {
   const [last, ...others] = latest;
-  if (last === undefined) return 'just ended: nothing yet';
+  if (last === undefined) return 'latest: nothing yet';
   const more = others.slice(0, 2).map(({ ref }) => ref);
-  return `just ended: ${[`${last.ref} at ${stamp(last.at)} by ${last.by}`, ...more].join(', ')}`;
+  return `latest: ${[`${last.ref} at ${stamp(last.at)} by ${last.by}`, ...more].join(', ')}`;
 }
 
 /** Truncated with an ellipsis if it is too long. */

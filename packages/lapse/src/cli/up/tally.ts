@@ -1,4 +1,4 @@
-// Counts waiting, due and ended objects by family, for the live view and the final summary.
+// Counts waiting, due and done objects by family, for the live view and the final summary.
 
 import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
@@ -9,7 +9,7 @@ import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import { lengthText } from '@lapse/simulation/timeline';
 import type { DeletingReconcile } from '#forecast/simulate/attribution';
-import { computeEnds } from './computeEnds.ts';
+import { computeDone } from './computeDone.ts';
 import type { Ahead } from './upcomingEvents.ts';
 
 export interface Waiting {
@@ -17,26 +17,27 @@ export interface Waiting {
   readonly at: Instant;
 }
 
-export interface Ended {
+/** A deleted object, a finished request, or a node removed from a pool. */
+export interface Done {
   readonly ref: string;
   readonly at: Instant;
   readonly by: string;
 }
 
-/** A family with waiting or ended objects. */
+/** A family with waiting or done objects. */
 export interface Standing {
   readonly family: string;
   /** Number of objects that are deleted or change at a known time. */
   readonly waiting: number;
   /** Those of them whose time has come. */
   readonly due: number;
-  readonly ended: number;
+  readonly done: number;
   /** The longest delay of a deletion after its deadline. Undefined without deadlines. */
   readonly latest?: Millis;
   readonly failed: number;
   readonly next?: Waiting;
-  /** The last object it ended. */
-  readonly last?: Ended;
+  /** The last one. */
+  readonly last?: Done;
 }
 
 export interface Overview {
@@ -44,7 +45,7 @@ export interface Overview {
   readonly now: Instant;
   readonly standings: readonly Standing[];
   /** Latest first. */
-  readonly justEnded: readonly Ended[];
+  readonly latestDone: readonly Done[];
 }
 
 /** The forecast. For families without one only the waits of their reconciles are known. */
@@ -76,17 +77,17 @@ interface Counters {
   readonly waits: Map<string, Waiting>;
   /** The last deadline, also if it is no longer waited for. Delays are measured against it. */
   readonly deadlines: Map<string, Instant>;
-  ended: number;
+  done: number;
   latest?: Millis;
   failed: number;
-  last?: Ended;
+  last?: Done;
 }
 
 export class Tally {
   readonly #options: TallyOptions;
   readonly #start: Instant;
   readonly #allCounters = new Map<string, Counters>();
-  #latest: Ended[] = [];
+  #latest: Done[] = [];
 
   constructor(options: TallyOptions) {
     this.#options = options;
@@ -107,14 +108,14 @@ export class Tally {
   /** Counts each object once, when its deletion is accepted. */
   change(change: Change): void {
     if (change.by !== 'process') return;
-    for (const end of computeEnds(change)) {
-      const reconcile = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
-      const by = end.by ?? reconcile?.controller ?? UNKNOWN_CONTROLLER;
+    for (const result of computeDone(change)) {
+      const reconcile = result.by === undefined ? this.#options.deedOf?.(change) : undefined;
+      const by = result.by ?? reconcile?.controller ?? UNKNOWN_CONTROLLER;
       const counters = this.#counters(by);
-      counters.ended++;
+      counters.done++;
       // A finished request has no deadline, so no delay is measured.
-      if (end.how !== 'done') measure(counters, idOf(by, reconcile?.key ?? keyOf(change)), change.at);
-      counters.last = { ref: end.ref, at: change.at, by };
+      if (result.how !== 'finished') measure(counters, idOf(by, reconcile?.key ?? keyOf(change)), change.at);
+      counters.last = { ref: result.ref, at: change.at, by };
       this.#latest = [counters.last, ...this.#latest.slice(0, KEPT - 1)];
     }
   }
@@ -127,12 +128,12 @@ export class Tally {
       families.has(family) ? (upcoming.get(family) ?? []) : [...waits.values()];
     const standings = [...this.#allCounters]
       .map(([family, counters]) => standingOf({ family, counters, waits: waitsOf(family, counters), now }))
-      .filter(({ waiting, ended, failed }) => waiting + ended + failed > 0)
+      .filter(({ waiting, done, failed }) => waiting + done + failed > 0)
       .sort((a, b) => (a.family < b.family ? -1 : 1));
-    return { start: this.#start, now, standings, justEnded: this.#latest };
+    return { start: this.#start, now, standings, latestDone: this.#latest };
   }
 
-  /** One line, plus one per family that ended something. */
+  /** One line, plus one per family with done objects. */
   text(stamp: (at: Instant) => string, upcoming: UpcomingEvents = NOTHING_UPCOMING): string {
     const { standings, now } = this.overview(upcoming);
     const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
@@ -143,8 +144,8 @@ export class Tally {
     const waiting = next === undefined ? '' : ` (next: ${next.ref} at ${stamp(next.at)})`;
     const failed = sum((one) => one.failed);
     const failures = failed === 0 ? '' : `, ${failed} failed attempts`;
-    const head = `in ${length}: ${sum((one) => one.ended)} ended, ${sum((one) => one.waiting)} waiting${waiting}${failures}`;
-    return [head, ...standings.filter(({ ended }) => ended > 0).map(endedText)].join('\n');
+    const head = `in ${length}: ${sum((one) => one.done)} done, ${sum((one) => one.waiting)} waiting${waiting}${failures}`;
+    return [head, ...standings.filter(({ done }) => done > 0).map(doneText)].join('\n');
   }
 
   /** The counters of a controller's family, or of a family by name. */
@@ -152,7 +153,7 @@ export class Tally {
     const family = this.#options.familyOf?.(name) ?? name;
     let counters = this.#allCounters.get(family);
     if (counters === undefined) {
-      counters = { waits: new Map(), deadlines: new BoundedMap(MOST_DEADLINES), ended: 0, failed: 0 };
+      counters = { waits: new Map(), deadlines: new BoundedMap(MOST_DEADLINES), done: 0, failed: 0 };
       this.#allCounters.set(family, counters);
     }
     return counters;
@@ -170,9 +171,9 @@ function measure(counters: Counters, id: string, at: Instant): void {
   counters.latest = millis(Math.max(counters.latest ?? 0, minus(at, deadline)));
 }
 
-function endedText({ family, ended, latest }: Standing): string {
+function doneText({ family, done, latest }: Standing): string {
   const late = latest === undefined ? '' : `, at most ${lengthText(latest)} late`;
-  return `  ${family.padEnd(20)} ${String(ended).padStart(4)} ended${late}`;
+  return `  ${family.padEnd(20)} ${String(done).padStart(4)} done${late}`;
 }
 
 interface Stand {
@@ -183,7 +184,7 @@ interface Stand {
 }
 
 function standingOf({ family, counters, waits, now }: Stand): Standing {
-  const { ended, latest, failed, last } = counters;
+  const { done, latest, failed, last } = counters;
   let due = 0;
   let next: Waiting | undefined;
   for (const { ref, at } of waits) {
@@ -194,7 +195,7 @@ function standingOf({ family, counters, waits, now }: Stand): Standing {
     family,
     waiting: waits.length,
     due,
-    ended,
+    done,
     failed,
     ...(latest === undefined ? {} : { latest }),
     ...(next === undefined ? {} : { next }),

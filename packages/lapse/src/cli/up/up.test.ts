@@ -92,7 +92,7 @@ spec:
   template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } }
 `;
 
-test('the timeline shows waiting and ended objects with the responsible controller', async () => {
+test('the timeline shows waiting and done objects with the responsible controller', async () => {
   const { everything, pass, rest, story, timeline, clock } = await start();
   await createUserClient(everything.user).apply(job);
   await rest();
@@ -103,7 +103,7 @@ test('the timeline shows waiting and ended objects with the responsible controll
   ]);
   expect(story().at(-1)).toMatch(/^job\/report deleted/);
   expect(await everything.summary((at) => timeline.stamp(at))).toMatch(
-    /^in 20s: 1 ended, 0 waiting\n {2}ttl-after-finished +1 ended, at most 0s late$/,
+    /^in 20s: 1 done, 0 waiting\n {2}ttl-after-finished +1 done, at most 0s late$/,
   );
   expect(clock.now()).toBeGreaterThan(0);
 });
@@ -119,9 +119,7 @@ test('after a restart, waiting objects are shown before anything is due', async 
   expect(second.story()).toEqual(first.story().filter((line) => wait.test(line)));
   expect(second.story()).toHaveLength(1);
   const stamp = (at: Instant) => second.timeline.stamp(at);
-  expect(await second.everything.summary(stamp)).toMatch(
-    /^in 0s: 0 ended, 1 waiting \(next: job\/report at /,
-  );
+  expect(await second.everything.summary(stamp)).toMatch(/^in 0s: 0 done, 1 waiting \(next: job\/report at /);
 });
 
 const widgets = `
@@ -258,7 +256,7 @@ test('the tally counts a deletion once and shows the next one', () => {
   waits('settled', 500);
   tally.reconcile({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
   expect(tally.text((at) => String(at))).toBe(
-    'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                   1 ended',
+    'in 0s: 1 done, 2 waiting (next: c/soon at 1000)\n  lapse                   1 done',
   );
 });
 

@@ -55,7 +55,7 @@ const standing = (family: string, more: Partial<Standing> = {}): Standing => ({
   family,
   waiting: 1,
   due: 0,
-  ended: 0,
+  done: 0,
   failed: 0,
   ...more,
 });
@@ -69,17 +69,17 @@ const overview = (standings: readonly Standing[]): Overview => ({
 describe('the live view', () => {
   const next = { ref: `team-with-a-long-name/job/${'x'.repeat(80)}`, at: instant(8_000_000) };
 
-  test('shows waiting, due, ended and next objects per family', () => {
-    const lines = panelLines(overview([standing('ttl-after-finished', { due: 1, ended: 12, next })]), {
+  test('shows waiting, due, done and next objects per family', () => {
+    const lines = panelLines(overview([standing('ttl-after-finished', { due: 1, done: 12, next })]), {
       columns: 80,
       rows: 24,
       speed: 10_080,
       stamp,
     });
     expect(lines[0]).toMatch(/^── Mon 07200000 · 2h so far · 10,080 times as fast ─+$/);
-    expect(lines[1]).toMatch(/^family +waiting +due +ended {2}next$/);
+    expect(lines[1]).toMatch(/^family +waiting +due +done {2}next$/);
     expect(lines[2]).toMatch(/^ttl-after-finished +1 +1 +12 {2}Mon 08000000 team-with-a-/);
-    expect(lines.at(-1)).toBe('just ended: job/report at Mon 07000000 by ttl-after-finished');
+    expect(lines.at(-1)).toBe('latest: job/report at Mon 07000000 by ttl-after-finished');
   });
 
   test('shows seconds at speed 1', () => {

@@ -4,7 +4,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
 import { readManifests } from '@lapse/simulation/userClient';
 import { describe, expect, test } from 'vitest';
-import { computeEnds } from '../computeEnds.ts';
+import { computeDone } from '../computeDone.ts';
 import { readExamples } from '../examples.ts';
 import { remainingText } from './remaining.ts';
 import { ROLES } from './roles.ts';
@@ -96,7 +96,7 @@ describe('ends detected in a change', () => {
     by: 'process',
   });
   test.each<[string, Change, string[]]>([
-    ['a created object ends nothing', change('A', undefined, object()), []],
+    ['a created object is not counted', change('A', undefined, object()), []],
     [
       'its deletion is accepted',
       change('A', object(), object({ deletionTimestamp: 'now' })),
@@ -107,12 +107,12 @@ describe('ends detected in a change', () => {
     [
       'a request succeeds',
       change('VolumeCaptureRequest', object(), ready('True')),
-      ['volumecapturerequest/a done'],
+      ['volumecapturerequest/a finished'],
     ],
     [
       'a request fails',
       change('VolumeRestoreRequest', object(), ready('False')),
-      ['volumerestorerequest/a done'],
+      ['volumerestorerequest/a finished'],
     ],
     [
       'an unchanged result is not counted again',
@@ -120,10 +120,14 @@ describe('ends detected in a change', () => {
       [],
     ],
     ['Ready of other kinds is not counted', change('Node', object(), ready('True')), []],
-    ['a node leaves a pool', change('ReplicatedStoragePool', pool('n', 'm'), pool('m')), ['node/n left']],
+    [
+      'a node is removed from a pool',
+      change('ReplicatedStoragePool', pool('n', 'm'), pool('m')),
+      ['node/n removed'],
+    ],
     ['a node returns to a pool', change('ReplicatedStoragePool', pool('m'), pool('n', 'm')), []],
-  ])('%s', (_rule, given, ends) =>
-    expect(computeEnds(given).map(({ ref, how }) => `${ref} ${how}`)).toEqual(ends),
+  ])('%s', (_rule, given, expected) =>
+    expect(computeDone(given).map(({ ref, how }) => `${ref} ${how}`)).toEqual(expected),
   );
 });
 
@@ -139,5 +143,5 @@ test('the list of remaining objects fits the terminal', () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   expect(lines.join(' ').split('opted out').length - 1).toBe(20 + 18);
   expect(lines.at(-1)).toBe('  … and 12 more');
-  expect(remainingText([], String, 79)).toBe('no temporary object is left');
+  expect(remainingText([], String, 79)).toBe('no temporary object is removed');
 });
