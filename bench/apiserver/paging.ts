@@ -101,6 +101,6 @@ function jobsIn(page: Buffer): number {
 }
 
 function rowOf({ how, goal }: Way, took: number, { longest, common }: Pauses): string[] {
-  const verdict = goal === undefined ? ['–', ''] : [String(goal), longest < goal ? 'holds' : 'missed'];
-  return [how, (took / 1000).toFixed(1), common.toFixed(1), longest.toFixed(1), ...verdict];
+  const result = goal === undefined ? ['–', ''] : [String(goal), longest < goal ? 'holds' : 'missed'];
+  return [how, (took / 1000).toFixed(1), common.toFixed(1), longest.toFixed(1), ...result];
 }

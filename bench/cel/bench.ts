@@ -54,7 +54,7 @@ function compileMillis(rounds: number): number {
   return median(times);
 }
 
-function verdict(claim: string, holds: boolean): string {
+function report(claim: string, holds: boolean): string {
   return `${holds ? 'holds' : 'FAILS'}  ${claim}\n`;
 }
 
@@ -94,19 +94,19 @@ export default async function run(args: readonly string[]): Promise<void> {
     `${markdownTable([`${REVISIONS} revisions`, 'ms', 'to hand-written', 'to ours'], rows)}\n\n`,
   );
   process.stdout.write(
-    verdict(
+    report(
       `at most ${MAX_TO_HAND_WRITTEN}× hand-written JavaScript: ${toHand.toFixed(2)}×`,
       toHand <= MAX_TO_HAND_WRITTEN,
     ),
   );
   process.stdout.write(
-    verdict(
+    report(
       `at least ${MIN_TO_FASTEST_PEER}× the fastest library: ${fastestPeer.toFixed(2)}×`,
       fastestPeer >= MIN_TO_FASTEST_PEER,
     ),
   );
   process.stdout.write(
-    verdict(
+    report(
       `compiles in at most ${MAX_COMPILE_MS} ms: ${compiling.toFixed(3)} ms`,
       compiling <= MAX_COMPILE_MS,
     ),

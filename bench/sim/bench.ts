@@ -95,9 +95,9 @@ export default async function run(): Promise<void> {
     [`${DAYS} days, ${OBJECTS} finished Jobs`, await thirtyDays(jobs), Number.POSITIVE_INFINITY],
   ];
   process.stdout.write(`${machine()}\n\n`);
-  const verdict = (took: number, goal: number) =>
+  const result = (took: number, goal: number) =>
     goal === Number.POSITIVE_INFINITY ? ['–', ''] : [String(goal), took <= goal ? 'holds' : 'FAILS'];
-  const table = rows.map(([what, took, goal]) => [what, took.toFixed(1), ...verdict(took, goal)]);
+  const table = rows.map(([what, took, goal]) => [what, took.toFixed(1), ...result(took, goal)]);
   process.stdout.write(`${markdownTable(['virtual time', 'ms', 'goal', ''], table)}\n`);
   if (rows.some(([, took, goal]) => took > goal)) process.exitCode = 1;
 }

@@ -242,18 +242,18 @@ function report({ size, costs, heap, greedy, naiveMs, listingMs }: Results): voi
   process.stdout.write(`\n${markdownTable(['one pool, nothing to write', 'CPU ms', 'to ours'], compared)}\n`);
   const groups = Math.ceil(size.nodes / size.selected);
   const concerned = size.pools / groups;
-  verdict(
+  check(
     `a pass over ${count(size.nodes)} nodes in ${greedy.toFixed(1)} ms (limit ${PASS_LIMIT_MS})`,
     greedy <= PASS_LIMIT_MS,
   );
-  verdict(`heartbeats wake nobody (${costs[1]!.woken})`, costs[1]!.woken === 0);
-  verdict(
+  check(`heartbeats enqueue nothing (${costs[1]!.woken})`, costs[1]!.woken === 0);
+  check(
     `one flip wakes the ${concerned} pools that select the node, and each is written once`,
     costs[2]!.woken === concerned && costs[2]!.writes === concerned,
   );
 }
 
-function verdict(what: string, holds: boolean): void {
+function check(what: string, holds: boolean): void {
   process.stdout.write(`${holds ? 'holds' : 'FAILS'}: ${what}\n`);
   if (!holds) process.exitCode = 1;
 }

@@ -57,9 +57,9 @@ export default async function run(args: readonly string[]): Promise<void> {
   for (const { contender, count, megabytes } of results) {
     const limit = LIMITS_MB[count];
     if (contender !== 'lane' || limit === undefined) continue;
-    const verdict = megabytes <= limit ? 'holds' : 'FAILS';
+    const result = megabytes <= limit ? 'holds' : 'FAILS';
     process.stdout.write(
-      `${verdict}: ${count.toLocaleString('en')} pending timers in ${megabytes.toFixed(1)} MB (limit ${limit})\n`,
+      `${result}: ${count.toLocaleString('en')} pending timers in ${megabytes.toFixed(1)} MB (limit ${limit})\n`,
     );
     if (megabytes > limit) process.exitCode = 1;
   }

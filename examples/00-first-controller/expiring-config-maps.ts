@@ -25,7 +25,7 @@ function decide(object: ConfigMap, now: Instant): Decision<Instant | undefined> 
   const end = computeEnd(object);
   return end !== undefined && isDue(end, now)
     ? { kind: 'delete', since: end }
-    : { kind: 'keep', verdict: end };
+    : { kind: 'keep', because: end };
 }
 
 const keep = (end: Instant | undefined) => (end === undefined ? settled() : waitUntil(end, 'expiry'));
@@ -44,7 +44,7 @@ export default function expiringConfigMaps(services: Services) {
       const object = ctx.cache.get(ConfigMap, ctx.key);
       if (object === undefined) return settled();
       const decision = decide(object, ctx.now);
-      if (decision.kind === 'keep') return keep(decision.verdict);
+      if (decision.kind === 'keep') return keep(decision.because);
       const { since } = decision;
       return outcomeOf(await deletes.delete(ctx, { kind: ConfigMap, object, since, decide }), keep);
     },

@@ -28,22 +28,22 @@ export type Flaw = 'early' | 'blind' | 'byName' | 'forgetful' | 'rewriting' | 'r
 const ENDS = 'ends';
 const DONE_AT = 'doneAt';
 
-type Verdict = Instant | 'never';
+type KeptBecause = Instant | 'never';
 
 const timeIn = ({ data }: ConfigMap, field: string): Instant | undefined =>
   data?.[field] === undefined ? undefined : instant(Number(data[field]));
 
 const decideWith =
   (early: number) =>
-  (object: ConfigMap, now: Instant): Decision<Verdict> => {
+  (object: ConfigMap, now: Instant): Decision<KeptBecause> => {
     const ends = timeIn(object, ENDS);
     if (object.metadata.deletionTimestamp !== undefined || ends === undefined)
-      return { kind: 'keep', verdict: 'never' };
+      return { kind: 'keep', because: 'never' };
     const at = plus(ends, millis(-early));
-    return isDue(at, now) ? { kind: 'delete', since: at } : { kind: 'keep', verdict: at };
+    return isDue(at, now) ? { kind: 'delete', since: at } : { kind: 'keep', because: at };
   };
 
-const kept = (verdict: Verdict): Outcome => (verdict === 'never' ? settled() : waitUntil(verdict, 'end'));
+const kept = (because: KeptBecause): Outcome => (because === 'never' ? settled() : waitUntil(because, 'end'));
 
 function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw | undefined) {
   const decide = decideWith(flaw === 'early' ? 5000 : 0);
@@ -58,7 +58,7 @@ function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw |
 
   async function end(ctx: ReconcileContext, object: ConfigMap, since: Instant): Promise<Outcome> {
     if (flaw === 'blind' || flaw === 'byName') return deleteCarelessly(ctx, object);
-    const deletion: Deletion<Verdict> = await deletes.delete(ctx, {
+    const deletion: Deletion<KeptBecause> = await deletes.delete(ctx, {
       kind: ConfigMap,
       object,
       since,
@@ -85,12 +85,12 @@ function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw |
     if (decision.kind === 'delete') return end(ctx, object, decision.since);
     const doneAt = timeIn(object, DONE_AT);
     if (doneAt === undefined || object.metadata.deletionTimestamp !== undefined)
-      return kept(decision.verdict);
+      return kept(decision.because);
     const isDone = object.data?.phase === 'Done' && flaw !== 'restless' && flaw !== 'rewriting';
-    if (isDone) return kept(decision.verdict);
+    if (isDone) return kept(decision.because);
     if (!isDue(doneAt, ctx.now)) return waitUntil(doneAt, 'work');
     const written = await finish(ctx, object);
-    return written.kind === 'settled' ? kept(decision.verdict) : written;
+    return written.kind === 'settled' ? kept(decision.because) : written;
   }
 
   return async (ctx: ReconcileContext): Promise<Outcome> => {

@@ -43,12 +43,12 @@ export interface KitOptions {
 
 const decide = (object: ConfigMap, now: Instant): Decision<Instant | 'never'> => {
   if (object.metadata.deletionTimestamp !== undefined || object.data?.expires === undefined)
-    return { kind: 'keep', verdict: 'never' };
+    return { kind: 'keep', because: 'never' };
   const at = Number(object.data.expires) as Instant;
-  return now >= at ? { kind: 'delete', since: at } : { kind: 'keep', verdict: at };
+  return now >= at ? { kind: 'delete', since: at } : { kind: 'keep', because: at };
 };
-const kept = (verdict: Instant | 'never'): Outcome =>
-  verdict === 'never' ? settled() : waitUntil(verdict, 'ttl');
+const kept = (because: Instant | 'never'): Outcome =>
+  because === 'never' ? settled() : waitUntil(because, 'ttl');
 
 export class Kit {
   readonly clock: VirtualClock;
@@ -136,7 +136,7 @@ export class Kit {
     const object = ctx.cache.get(ConfigMap, ctx.key);
     if (object === undefined) return settled();
     const decision = decide(object, ctx.now);
-    if (decision.kind === 'keep') return kept(decision.verdict);
+    if (decision.kind === 'keep') return kept(decision.because);
     const deletion: Deletion<Instant | 'never'> = await deletes.delete(ctx, {
       kind: ConfigMap,
       object,

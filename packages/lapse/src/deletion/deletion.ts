@@ -13,11 +13,11 @@ import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Budget } from './budget.ts';
 import type { SentDelete } from './ownDeletions.ts';
 
-export type Decision<Verdict, Reason = unknown> =
+export type Decision<KeptBecause, Reason = unknown> =
   | { readonly kind: 'delete'; readonly since: Instant; readonly because?: Reason }
-  | { readonly kind: 'keep'; readonly verdict: Verdict };
+  | { readonly kind: 'keep'; readonly because: KeptBecause };
 
-export interface DeletionTarget<T extends KubeObject, Verdict, Reason = unknown> {
+export interface DeletionTarget<T extends KubeObject, KeptBecause, Reason = unknown> {
   readonly kind: Kind<T>;
   /** The object that the decision was made on, with its uid and resourceVersion. */
   readonly object: T;
@@ -26,7 +26,7 @@ export interface DeletionTarget<T extends KubeObject, Verdict, Reason = unknown>
   /** Why it is deleted. */
   readonly because?: Reason;
   /** Makes the same decision on a newer state of the object. Pure. */
-  readonly decide: (live: T, now: Instant) => Decision<Verdict, Reason>;
+  readonly decide: (live: T, now: Instant) => Decision<KeptBecause, Reason>;
   readonly propagation?: Propagation;
   readonly gracePeriodSeconds?: number;
   /** Dry run for this object. If the whole process runs dry, this has no effect. */
@@ -106,7 +106,7 @@ export function sendDelete<T extends KubeObject, V, R>(
 /** `clock ahead`: the object is due by the local clock but not yet by the API server's clock. */
 export type HeldBecause = 'clock unknown' | 'clock skew' | 'clock ahead' | 'budget';
 
-export type Deletion<Verdict = never> =
+export type Deletion<KeptBecause = never> =
   /** Deleted by this process. `lag`: time from the deadline to the deletion. */
   | { readonly kind: 'deleted'; readonly lag: Millis }
   /** The API server accepted the deletion. Finalizers or foreground deletion keep the object for now. */
@@ -114,7 +114,7 @@ export type Deletion<Verdict = never> =
   /** The object no longer exists, or another object has its name. */
   | { readonly kind: 'gone' }
   /** The object changed since the decision and is no longer to be deleted. */
-  | { readonly kind: 'kept'; readonly verdict: Verdict }
+  | { readonly kind: 'kept'; readonly because: KeptBecause }
   /** The object changed in every round, so each DELETE failed its preconditions. */
   | { readonly kind: 'contended' }
   /** An admission webhook or another rule of the cluster refused the deletion. */
@@ -125,9 +125,9 @@ export type Deletion<Verdict = never> =
   | { readonly kind: 'wouldDelete'; readonly lag: Millis };
 
 /** The reconcile outcome of a deletion. The caller supplies the outcome for `kept`. */
-export function outcomeOf<Verdict>(
-  deletion: Deletion<Verdict>,
-  kept: (verdict: Verdict) => Outcome,
+export function outcomeOf<KeptBecause>(
+  deletion: Deletion<KeptBecause>,
+  kept: (because: KeptBecause) => Outcome,
 ): Outcome {
   switch (deletion.kind) {
     case 'deleted':
@@ -136,7 +136,7 @@ export function outcomeOf<Verdict>(
     case 'wouldDelete':
       return settled();
     case 'kept':
-      return kept(deletion.verdict);
+      return kept(deletion.because);
     case 'contended':
       return again('contended');
     case 'refused':

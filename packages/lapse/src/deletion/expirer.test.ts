@@ -76,7 +76,7 @@ class Engine {
       object: this.due,
       since: plus(this.clock.now(), seconds(-3)),
       because: 'by age',
-      decide: () => ({ kind: 'keep', verdict: undefined }) as const,
+      decide: () => ({ kind: 'keep', because: undefined }) as const,
     };
     return this.expirer.expire(this.pass(), target).then(
       ({ kind }) => kind,
@@ -218,7 +218,7 @@ test('a dry run is counted once per object and deadline, and the object is not a
     object: object(),
     since: engine.clock.now(),
     because: 'by age',
-    decide: () => ({ kind: 'keep', verdict: undefined }) as const,
+    decide: () => ({ kind: 'keep', because: undefined }) as const,
   };
   for (let i = 0; i < 2; i++) await engine.expirer.expire(engine.pass(true), target);
   expect(engine.counted).toEqual(['wouldDelete by age 0']);

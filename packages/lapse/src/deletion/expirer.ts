@@ -92,10 +92,10 @@ export class Expirer<Reason> {
   }
 
   /** Deletes the object if it is still due. Throws if the API server does not answer. */
-  async expire<T extends KubeObject, Verdict>(
+  async expire<T extends KubeObject, KeptBecause>(
     ctx: ReconcileContext,
-    target: DeletionTarget<T, Verdict, Reason>,
-  ): Promise<Deletion<Verdict>> {
+    target: DeletionTarget<T, KeptBecause, Reason>,
+  ): Promise<Deletion<KeptBecause>> {
     const uid = uidOf(target.object);
     this.#inFlight.add(uid);
     try {

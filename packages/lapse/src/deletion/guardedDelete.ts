@@ -197,7 +197,7 @@ export class GuardedDeletes<Reason = unknown> {
     const resolved = this.#resolve(at, live);
     if (resolved !== undefined) return resolved;
     const decision = target.decide(live, ctx.now);
-    if (decision.kind === 'keep') return { kind: 'kept', verdict: decision.verdict };
+    if (decision.kind === 'keep') return { kind: 'kept', because: decision.because };
     const { since, because = at.because } = decision;
     return { ...at, object: live, since, because };
   }

@@ -55,10 +55,10 @@ async function reconcileTtl<T extends RequestObject>(
       return recheck(expiry);
     case 'expired': {
       const decide = (live: T, now: typeof ctx.now): Decision<RequestExpiry> => {
-        const verdict = computeRequestTtl(live, rules, now);
-        return verdict.kind === 'expired'
-          ? { kind: 'delete', since: verdict.since }
-          : { kind: 'keep', verdict };
+        const current = computeRequestTtl(live, rules, now);
+        return current.kind === 'expired'
+          ? { kind: 'delete', since: current.since }
+          : { kind: 'keep', because: current };
       };
       const { kind } = rules;
       return outcomeOf(

@@ -39,17 +39,17 @@ function parseVersion(body: Uint8Array): string {
 }
 
 export const examineClock: Examination = async ({ assembly, general }): Promise<Finding[]> => {
-  const verdict = await assembly.services.guard.check();
+  const skew = await assembly.services.guard.check();
   const check = 'clock';
   const about = 'this machine';
-  switch (verdict.kind) {
+  switch (skew.kind) {
     case 'good':
       return [{ check, level: 'ok', about, message: 'in sync with the API server' }];
     case 'unknown':
       return [{ check, level: 'note', about, message: 'the API server sends no time' }];
     case 'tooFar': {
-      const by = lengthText(millis(Math.round(Math.abs(verdict.offset) / 100) * 100));
-      const message = `${by} ${verdict.offset < 0 ? 'ahead of' : 'behind'} the API server; nothing is deleted if the difference exceeds ${lengthText(general.maxClockSkew)}`;
+      const by = lengthText(millis(Math.round(Math.abs(skew.offset) / 100) * 100));
+      const message = `${by} ${skew.offset < 0 ? 'ahead of' : 'behind'} the API server; nothing is deleted if the difference exceeds ${lengthText(general.maxClockSkew)}`;
       return [{ check, level: 'problem', about, message, hint: 'synchronize the clocks (NTP)' }];
     }
   }

@@ -53,7 +53,7 @@ async function deleteCleaner({ scope, meaning }: Applying): Promise<Outcome> {
     decide: ({ metadata }) =>
       metadata.generation === generation && metadata.deletionTimestamp === undefined
         ? { kind: 'delete', since: ctx.now }
-        : { kind: 'keep', verdict: undefined },
+        : { kind: 'keep', because: undefined },
     propagation: 'Background',
   });
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {

@@ -58,7 +58,7 @@ async function deleteKeeper(
     live.status?.lostAt === keeper.status?.lostAt &&
     equal(live.spec as Json | undefined, keeper.spec as Json | undefined)
       ? { kind: 'delete', since }
-      : { kind: 'keep', verdict: 'changed' };
+      : { kind: 'keep', because: 'changed' };
   const deletion = await expirer.expire(ctx, { kind: ObjectKeeper, object: keeper, since, decide });
   return outcomeOf(deletion, () => again('the keeper changed'));
 }

@@ -26,13 +26,13 @@ export async function reconcileTtl<T extends RequestObject>(
     const expiry = computeScannedExpiry(live, rules, now);
     return expiry.kind === 'expired'
       ? { kind: 'delete', since: expiry.since }
-      : { kind: 'keep', verdict: expiry };
+      : { kind: 'keep', because: expiry };
   };
   const decision = decide(request, ctx.now);
-  if (decision.kind === 'keep') return kept(decision.verdict, ctx.now);
+  if (decision.kind === 'keep') return kept(decision.because, ctx.now);
   const { since } = decision;
   const deletion = await expirer.expire(ctx, { kind: rules.kind, object: request, since, decide });
-  return outcomeOf(deletion, (verdict) => kept(verdict, ctx.now));
+  return outcomeOf(deletion, (because) => kept(because, ctx.now));
 }
 
 function kept(expiry: RequestExpiry, now: Instant): Outcome {
@@ -43,7 +43,7 @@ function kept(expiry: RequestExpiry, now: Instant): Outcome {
       return settled();
     case 'waiting': {
       const next = plus(now, MAX_INTERVAL);
-      return expiry.until <= next ? waitUntil(expiry.until, 'request ttl') : waitUntil(next, 'safety look');
+      return expiry.until <= next ? waitUntil(expiry.until, 'request ttl') : waitUntil(next, 'safety check');
     }
     default:
       return assertNever(expiry);

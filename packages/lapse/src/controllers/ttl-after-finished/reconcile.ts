@@ -159,13 +159,13 @@ export class FinishedObjects<T extends KubeObject> {
       const decision = this.#decide(ctx, live, { now, elapsed });
       return decision.kind === 'expired'
         ? { kind: 'delete', since: decision.since, because: decision.because }
-        : { kind: 'keep', verdict: { live, decision } };
+        : { kind: 'keep', because: { live, decision } };
     };
     metrics.inUse.enter();
     try {
       const deletion = await expirer.expire(ctx, { kind, object, since, because, decide, propagation });
       if (deletion.kind !== 'kept') return outcomeOf(deletion, settled);
-      return await this.#apply(ctx, deletion.verdict.live, deletion.verdict.decision, elapsed);
+      return await this.#apply(ctx, deletion.because.live, deletion.because.decision, elapsed);
     } finally {
       metrics.inUse.leave();
     }

@@ -55,7 +55,7 @@ const kept = (because: string, note: RegExp) => ({
 });
 
 /** Expects the same decision about the object and its projection. */
-function expectVerdict(spec: Spec, object: KubeObject, now: Instant, expected: object): void {
+function expectDecision(spec: Spec, object: KubeObject, now: Instant, expected: object): void {
   const policy = compiled(spec);
   const moment = { now, tolerance: seconds(30) };
   expect(decideForPolicy(policy, object, moment)).toMatchObject(expected);
@@ -125,7 +125,7 @@ describe('a policy on Jobs with a TTL of one minute', () => {
       9e6,
       expired(-40),
     ],
-  ])('%s', (_name, spec, object, second, expected) => expectVerdict(spec, object, at(second), expected));
+  ])('%s', (_name, spec, object, second, expected) => expectDecision(spec, object, at(second), expected));
 });
 
 describe('a policy on Pods by age', () => {
@@ -170,7 +170,7 @@ describe('a policy on Pods by age', () => {
       pod({ ownerReferences: [{ ...ofJob.ownerReferences![0]!, controller: false }] }),
       expired(-40),
     ],
-  ])('%s', (_name, spec, object, expected) => expectVerdict(spec, object, at(99), expected));
+  ])('%s', (_name, spec, object, expected) => expectDecision(spec, object, at(99), expected));
 
   test('that ignores a Pod of a Job does not keep it from another policy', () => {
     const seen = [PODS, all].map((spec, i) => ({

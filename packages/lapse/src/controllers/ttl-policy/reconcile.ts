@@ -124,10 +124,10 @@ export class TargetReconciler {
       now: Instant,
     ): Decision<readonly SeenByActive[] | 'changed', ExpiredTarget> => {
       const seenNow = gatherLive(this.#options.policies.of(by.resource), by, key, live);
-      if (seenNow === 'changed') return { kind: 'keep', verdict: seenNow };
+      if (seenNow === 'changed') return { kind: 'keep', because: seenNow };
       const next = this.#end(seenNow, now);
-      if (next.kind !== 'expired') return { kind: 'keep', verdict: seenNow };
-      if (next.by !== by) return { kind: 'keep', verdict: 'changed' };
+      if (next.kind !== 'expired') return { kind: 'keep', because: seenNow };
+      if (next.by !== by) return { kind: 'keep', because: 'changed' };
       return { kind: 'delete', since: next.since, because: next };
     };
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;

@@ -72,7 +72,7 @@ async function deleteClaim(
   const decide = (live: PersistentVolumeClaim): Decision<'changed'> =>
     live.spec?.volumeName === volume.metadata.name
       ? { kind: 'delete', since: ctx.now }
-      : { kind: 'keep', verdict: 'changed' };
+      : { kind: 'keep', because: 'changed' };
   const target = { kind: PersistentVolumeClaim, object: claim, since: ctx.now, decide };
   const deletion = await options.expirer.expire(ctx, target);
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
