@@ -51,11 +51,11 @@ describe('formats', () => {
   });
 
   test('JSON output can be parsed and contains times', async () => {
-    const { ends, made } = JSON.parse((await plan(jobs, '-o', 'json')).out) as {
+    const { deletions, made } = JSON.parse((await plan(jobs, '-o', 'json')).out) as {
       made: string;
-      ends: { at: string }[];
+      deletions: { at: string }[];
     };
-    expect(ends.map(({ at }) => Date.parse(at))).toEqual([Date.parse(soon) + 3_600_000]);
+    expect(deletions.map(({ at }) => Date.parse(at))).toEqual([Date.parse(soon) + 3_600_000]);
     expect(Math.abs(Date.parse(made) - Date.now())).toBeLessThan(600_000);
   });
 

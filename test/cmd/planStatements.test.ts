@@ -204,9 +204,9 @@ function describeForetold({ family, statement }: Forecast): string {
 
 describe('what is said', () => {
   test.each([
-    'ttl-after-finished: Job ns/running stays: unfinished',
+    'ttl-after-finished: Job ns/running kept: unfinished',
     'ttl-after-finished: Job ns/kept held: opted out',
-    'ttl-after-finished: Job ns/ahead ends: finished 2026-03-01T11:00:00Z',
+    'ttl-after-finished: Job ns/ahead deleted: finished 2026-03-01T11:00:00Z',
     'ttl-after-finished: Job ns/stuck held: terminating since 2026-03-01T09:30:00Z, kept by the finalizer x.dev/hold',
     'ttl-after-finished: Pod ns/endless held: a Pod with restartPolicy Always does not finish by itself',
     'ttl-policy: TTLPolicy other/broken held: TTLPolicy.lapse.dev "broken" is invalid: spec.ttl',
@@ -221,9 +221,9 @@ describe('what is said', () => {
     'cleaner: Cleaner ns/misses held: ConfigMap nobody (map) does not exist',
     'object-keeper: ObjectKeeper foreign held: Lapse may not read configmaps',
     'object-keeper: ObjectKeeper nonsense held: spec.ttl',
-    'volume-capture: VolumeCaptureRequest ns/pending stays: unfinished: the snapshot of claim ns/data does not exist yet',
-    'volume-restore: VolumeRestoreRequest ns/pending stays: unfinished: VolumeSnapshotContent s as claim ns/data is not bound yet; no provisioner responds',
-    'request-ttl: VolumeCaptureRequest ns/pending stays: unfinished: it has no Ready condition',
+    'volume-capture: VolumeCaptureRequest ns/pending kept: unfinished: the snapshot of claim ns/data does not exist yet',
+    'volume-restore: VolumeRestoreRequest ns/pending kept: unfinished: VolumeSnapshotContent s as claim ns/data is not bound yet; no provisioner responds',
+    'request-ttl: VolumeCaptureRequest ns/pending kept: unfinished: it has no Ready condition',
     'storage-pool: ReplicatedStoragePool pool changes: node sick is not Ready and leaves the list',
   ])('%s', (start) => {
     const found = said.filter((line) => line.startsWith(start));
@@ -242,7 +242,7 @@ describe('what is said', () => {
   test('a finish time in the future is used for the forecast all the same', async () => {
     const ahead = (await ask()).find(({ statement }) => statement.object.name === 'ahead')!.statement;
     expect(ahead).toMatchObject({
-      kind: 'ends',
+      kind: 'deleted',
       at: parseTime('2026-03-01T11:01:00Z'),
       propagation: 'Foreground',
     });
@@ -263,13 +263,13 @@ describe('requests that have ended', () => {
 
   test('the configured TTL decides, whatever their annotation says', async () => {
     const at = parseTime('2026-03-01T09:40:00Z');
-    expect(await about('ended', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
-    expect(await about('nonsense', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
+    expect(await about('ended', 'scanner')).toEqual([['request-ttl', 'deleted', at]]);
+    expect(await about('nonsense', 'scanner')).toEqual([['request-ttl', 'deleted', at]]);
   });
 
   test('in annotation mode their annotation decides, and their own controller deletes them', async () => {
     expect(await about('ended', 'annotation')).toEqual([
-      ['volume-capture', 'ends', parseTime('2026-03-01T10:30:00Z')],
+      ['volume-capture', 'deleted', parseTime('2026-03-01T10:30:00Z')],
     ]);
     expect(await about('nonsense', 'annotation')).toEqual([
       ['volume-capture', 'held', expect.stringContaining('Invalid TTL annotation format: soon')],

@@ -44,7 +44,7 @@ describe('for programs', () => {
       object: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ci', name: 'report' },
       now: '2026-03-01T12:00:00Z',
       decision: {
-        kind: 'ends',
+        kind: 'deleted',
         at: '2026-03-01T12:30:00Z',
         by: { family: 'ttl-after-finished', propagation: 'Foreground' },
       },
@@ -85,7 +85,7 @@ describe('what cannot be explained', () => {
 
   test('reports other unreadable objects beside the answer', async () => {
     const { decision, unread } = await ask(['job/report', '-n', 'ci'], ['ttlpolicies', 'namespaces']);
-    expect(decision.kind).toBe('ends');
+    expect(decision.kind).toBe('deleted');
     expect(unread).toEqual([
       'ttl-policy: ttlpolicies: ttlpolicies is forbidden: User "dev" cannot read it',
       'Namespace ci: namespaces is forbidden: User "dev" cannot read it',

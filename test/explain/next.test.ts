@@ -18,10 +18,10 @@ const wordsOf = (command: string): string[] =>
 
 /** What must be true after the command. */
 const EFFECTS: readonly (readonly [RegExp, (after: Explanation) => boolean])[] = [
-  [/^to keep it$/, ({ decision }) => decision.kind !== 'ends'],
-  [/^to set the Cleaner to dry run$/, ({ decision }) => decision.kind !== 'ends'],
+  [/^to keep it$/, ({ decision }) => decision.kind !== 'deleted'],
+  [/^to set the Cleaner to dry run$/, ({ decision }) => decision.kind !== 'deleted'],
   [/^to allow the deletion$/, ({ decision }) => decision.kind !== 'held'],
-  [/^to enforce the (policy|Cleaner)$/, ({ decision }) => decision.kind === 'ends'],
+  [/^to enforce the (policy|Cleaner)$/, ({ decision }) => decision.kind === 'deleted'],
   [/^to delete it an hour/, ({ decision }) => !('by' in decision) || decision.by.reason !== 'NoTTL'],
   [/^to enable /, ({ disabled }) => disabled.length === 0],
   [/^to keep it, keep /, () => true],

@@ -147,10 +147,13 @@ test('a snapshot of the cluster is simulated: Jobs keep their uids and are delet
 
   const { code, stdout } = await run('simulate', '--kubeconfig', bed.kubeconfig, '--for', '2h', '-o', 'json');
   expect(code).toBe(0);
-  const { ends, objects } = JSON.parse(stdout) as { ends: Record<string, string>[]; objects: number };
+  const { deletions, objects } = JSON.parse(stdout) as {
+    deletions: Record<string, string>[];
+    objects: number;
+  };
   expect(objects).toBeGreaterThan(50);
   const due = new Date(Date.parse(finished) + 3_600_000).toISOString().replace('.000', '');
-  expect(ends).toEqual([
+  expect(deletions).toEqual([
     expect.objectContaining({ kind: 'Job', namespace: 'team', name: 'report', uid, at: due, gone: due }),
   ]);
   expect(await bed.kubectl('get', 'job', 'report', '-n', 'team', '-o', 'name')).toContain('report');

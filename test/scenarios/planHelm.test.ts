@@ -83,7 +83,7 @@ scenario('an object that the release does not own keeps its records and the Clea
   await scene.when.timePasses(minutes(10));
   await scene.then.isGone('configmap/settings');
   const later = await planOf(await scene.simulation(), hours(1));
-  expect(later.ends).toEqual([]);
+  expect(later.deletions).toEqual([]);
   expect(later.held).toMatchObject([{ object: { kind: 'Cleaner' }, until: VIRTUAL_START + minutes(15) }]);
 });
 

@@ -40,9 +40,9 @@ async function existing(client: Client): Promise<Map<string, ObjectName>> {
   return found;
 }
 
-type Fate = 'goes' | 'uncertain';
+type Fate = 'deleted' | 'uncertain';
 
-/** By name: the forecast for all objects that are not forecast to stay. */
+/** By name: the forecast for all objects that are not forecast to be kept. */
 async function predicted(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
   const served = await client.discovery.all();
   const ownership = await readOwnership({
@@ -58,10 +58,10 @@ async function predicted(client: Client, graphs: readonly Graph[]): Promise<Map<
       const object = objects.get(`g${graph}-${name}`);
       return object === undefined ? [] : [{ object, at: instant(0), propagation }];
     });
-    for (const { object } of deletions) fates.set(object.name, 'goes');
+    for (const { object } of deletions) fates.set(object.name, 'deleted');
     for (const { dependents } of new Cascade(ownership).deleteTogether(deletions))
       for (const { object, uncertain } of dependents)
-        fates.set(object.name, uncertain === true ? 'uncertain' : 'goes');
+        fates.set(object.name, uncertain === true ? 'uncertain' : 'deleted');
   });
   return fates;
 }
@@ -83,16 +83,14 @@ test('objects are deleted and kept as forecast, and uncertain forecasts are rare
     const alive = new Set(after[i]!.filter((line) => !isEnding(line)).map(nameIn));
     const wrong = before[i]!.filter((line) => !isEnding(line)).flatMap((line) => {
       const name = nameIn(line);
-      const fate = fates.get(`g${i}-${name}`) ?? 'stays';
-      const is = alive.has(name) ? 'stays' : 'goes';
-      return fate === 'uncertain' || fate === is
-        ? []
-        : [`${name} ${is}, and was said to be one that ${fate}`];
+      const fate = fates.get(`g${i}-${name}`) ?? 'kept';
+      const is = alive.has(name) ? 'kept' : 'deleted';
+      return fate === 'uncertain' || fate === is ? [] : [`${name} is ${is}, and the forecast was: ${fate}`];
     });
     return wrong.length === 0 ? [] : [{ wrong, before: before[i], ...graph, after: after[i] }];
   });
   expect({ seed: SEED, problems }).toEqual({ seed: SEED, problems: [] });
   const uncertain = [...fates.values()].filter((fate) => fate === 'uncertain').length;
-  process.stdout.write(`${fates.size} objects go, ${uncertain} of them uncertain\n`);
+  process.stdout.write(`${fates.size} objects are deleted, ${uncertain} of them uncertain\n`);
   expect(uncertain).toBeLessThan(fates.size / 5);
 });

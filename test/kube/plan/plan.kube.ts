@@ -18,14 +18,14 @@ const MOST_MB = 500;
  */
 const MOST_CPU_SECONDS = 25;
 
-interface PlannedEnd {
+interface PlannedDeletion {
   readonly at: string;
   readonly object: { readonly kind: string; readonly name: string };
   readonly dependents: readonly { readonly object: { readonly kind: string; readonly name: string } }[];
 }
 interface Document {
   readonly made: string;
-  readonly ends: readonly PlannedEnd[];
+  readonly deletions: readonly PlannedDeletion[];
   readonly held: readonly { readonly object: { readonly name: string }; readonly because: string }[];
   readonly more: number;
   readonly unread: readonly string[];
@@ -55,12 +55,12 @@ test('every Job is deleted when its TTL expires; those beyond the horizon are co
   const endOf = (i: number) => finishedAt(i, planted) + ttlOf(i) * 1000;
   const wanted = new Map<string, number>();
   for (let i = 0; i < JOBS; i++) if (i !== 7 && endOf(i) <= until) wanted.set(jobName(i), endOf(i));
-  expect(plan.ends.length).toBe(wanted.size);
-  for (const { object, at } of plan.ends)
+  expect(plan.deletions.length).toBe(wanted.size);
+  for (const { object, at } of plan.deletions)
     if (Date.parse(at) !== wanted.get(object.name)) expect({ object, at }).toBe('as planted');
   expect(plan.more).toBe(JOBS - 1 - wanted.size);
   expect(plan.unread).toEqual([]);
-  const times = plan.ends.map(({ at }) => Date.parse(at));
+  const times = plan.deletions.map(({ at }) => Date.parse(at));
   expect(times).toEqual([...times].sort((a, b) => a - b));
 });
 
@@ -69,8 +69,8 @@ test('the Job that opted out is held', () => {
 });
 
 test('Pods are deleted with their Jobs', () => {
-  const dependents = plan.ends.filter(({ dependents: all }) => all.length > 0);
-  const planned = new Set(plan.ends.map(({ object }) => object.name));
+  const dependents = plan.deletions.filter(({ dependents: all }) => all.length > 0);
+  const planned = new Set(plan.deletions.map(({ object }) => object.name));
   const owners = Array.from({ length: JOBS / PODS_PER }, (_, i) => jobName(i * PODS_PER));
   expect(dependents.map(({ object }) => object.name).sort()).toEqual(
     owners.filter((name) => planned.has(name)).sort(),

@@ -1,7 +1,7 @@
 // Converts a plan to the data of the page: every kind, namespace, rule and family named once, most frequent first,
 // and a limited part of the cascade.
 
-import type { Change, Dependent, Held, ObjectName, Plan, PlannedEnd } from '#forecast/plan';
+import type { Change, Dependent, Held, ObjectName, Plan, PlannedDeletion } from '#forecast/plan';
 import type { DependentRow, PageData, Row } from './browser/data.ts';
 import { plainText } from './escape.ts';
 
@@ -20,7 +20,7 @@ export function pageData(plan: Plan): PageData {
     [...objectsOf(plan)].map(({ namespace }) => namespace ?? ''),
     { always: [''] },
   );
-  const all = [...plan.ends, ...plan.held, ...(plan.changes ?? [])];
+  const all = [...plan.deletions, ...plan.held, ...(plan.changes ?? [])];
   const rules = indexedNames(all.map(({ rule }) => rule));
   const families = indexedNames(all.map(({ family }) => family));
   let named = 0;
@@ -40,23 +40,27 @@ export function pageData(plan: Plan): PageData {
     `${plainText(object.name, 300)}${uncertain === true ? ' (uncertain)' : ''}`,
     depth,
   ];
-  const endOf = (end: PlannedEnd): Row => {
+  const deletionOf = (deletion: PlannedDeletion): Row => {
     const room = Math.min(NAMED_PER_END, NAMED_IN_ALL - named);
-    const dependents = end.dependents.slice(0, room).map(dependentRow);
+    const dependents = deletion.dependents.slice(0, room).map(dependentRow);
     named += dependents.length;
-    const moreDependents = end.dependents.length - dependents.length + end.moreDependents;
+    const moreDependents = deletion.dependents.length - dependents.length + deletion.moreDependents;
     return {
-      at: timeOf(end.at),
-      ...rowOf(end),
-      ...(end.uncertain === true ? { because: `uncertain: ${plainText(end.because)}` } : {}),
-      propagation: end.propagation,
+      at: timeOf(deletion.at),
+      ...rowOf(deletion),
+      ...(deletion.uncertain === true ? { because: `uncertain: ${plainText(deletion.because)}` } : {}),
+      propagation: deletion.propagation,
       ...(dependents.length > 0 ? { dependents } : {}),
       ...(moreDependents > 0 ? { moreDependents } : {}),
     };
   };
   const heldOf = (held: Held): Row => ({ at: timeOf(held.until), held: true, ...rowOf(held) });
   const changeOf = (change: Change): Row => ({ at: timeOf(change.at), changes: true, ...rowOf(change) });
-  const rows = [...plan.ends.map(endOf), ...(plan.changes ?? []).map(changeOf), ...plan.held.map(heldOf)];
+  const rows = [
+    ...plan.deletions.map(deletionOf),
+    ...(plan.changes ?? []).map(changeOf),
+    ...plan.held.map(heldOf),
+  ];
   return {
     cluster: plainText(plan.cluster, 300),
     made: plan.made,
@@ -88,15 +92,15 @@ function labelsOf(plan: Plan): (object: ObjectName) => string {
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.split('/')[0]! : '');
 
 /** Objects with a separate mark. */
-function* rowsOf({ ends, held, changes = [] }: Plan): Generator<ObjectName> {
-  for (const { object } of ends) yield object;
+function* rowsOf({ deletions, held, changes = [] }: Plan): Generator<ObjectName> {
+  for (const { object } of deletions) yield object;
   for (const { object } of held) yield object;
   for (const { object } of changes) yield object;
 }
 
 function* objectsOf(plan: Plan): Generator<ObjectName> {
   yield* rowsOf(plan);
-  for (const { dependents } of plan.ends) for (const { object } of dependents) yield object;
+  for (const { dependents } of plan.deletions) for (const { object } of dependents) yield object;
 }
 
 interface Index {

@@ -1,13 +1,13 @@
 // Plans for tests: any number of deletions, spread over a week, with names that contain markup.
 
 import { type Instant, instant } from '@lapse/base/instant';
-import type { Held, Plan, PlannedEnd } from '#forecast/plan';
+import type { Held, Plan, PlannedDeletion } from '#forecast/plan';
 
 export const MADE = Date.UTC(2026, 10, 16, 6, 30);
 const HOUR = 3_600_000;
 export const at = (hours: number): Instant => instant(MADE + hours * HOUR);
 
-export const end = (name: string, hours: number, more: Partial<PlannedEnd> = {}): PlannedEnd => ({
+export const end = (name: string, hours: number, more: Partial<PlannedDeletion> = {}): PlannedDeletion => ({
   at: at(hours),
   object: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ci', name, uid: `uid-${name}` },
   family: 'ttl-after-finished',
@@ -27,11 +27,11 @@ export const held = (name: string, more: Partial<Held> = {}): Held => ({
   ...more,
 });
 
-export const plan = (ends: readonly PlannedEnd[], more: Partial<Plan> = {}): Plan => ({
+export const plan = (deletions: readonly PlannedDeletion[], more: Partial<Plan> = {}): Plan => ({
   made: instant(MADE),
   until: at(7 * 24),
   cluster: 'test',
-  ends,
+  deletions,
   held: [],
   more: 0,
   ...more,

@@ -41,14 +41,14 @@ export function statementOnTtl(
   const length = scanned ? text : request.metadata.annotations?.[rules.annotationKey];
   switch (expiry.kind) {
     case 'none':
-      return { kind: 'stays', ...about, ...whyWithoutDeadline(request, rules) };
+      return { kind: 'kept', ...about, ...whyWithoutDeadline(request, rules) };
     case 'invalid':
       return { kind: 'held', ...about, because: expiry.message, reason: 'InvalidTTL' };
     case 'waiting':
     case 'expired': {
       const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
       const because = `finished ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
-      return { kind: 'ends', ...about, at, because };
+      return { kind: 'deleted', ...about, at, because };
     }
     default:
       return assertNever(expiry);

@@ -87,8 +87,8 @@ interface About {
 }
 
 /** The object is deleted at this time if nothing changes. A time in the past means: as soon as the controller runs. */
-export interface Ends extends About {
-  readonly kind: 'ends';
+export interface DeletedStatement extends About {
+  readonly kind: 'deleted';
   readonly at: Instant;
   /** Default: according to the finalizers of the object, as the API server does. */
   readonly propagation?: Propagation;
@@ -99,23 +99,23 @@ export interface Ends extends About {
 }
 
 /** A rule would delete the object, but something blocks it. `until`: when that is checked again, or ends. */
-export interface Holds extends About {
+export interface HeldStatement extends About {
   readonly kind: 'held';
   readonly until?: Instant;
 }
 
 /** A rule was evaluated and keeps the object. `because` says why, and thus what would change the result. */
-export interface Stays extends About {
-  readonly kind: 'stays';
+export interface KeptStatement extends About {
+  readonly kind: 'kept';
 }
 
 /** The object is kept, but its statement changes with time alone. */
-export interface Changes extends About {
+export interface ChangeStatement extends About {
   readonly kind: 'changes';
   readonly at: Instant;
 }
 
-export type Statement = Ends | Holds | Stays | Changes;
+export type Statement = DeletedStatement | HeldStatement | KeptStatement | ChangeStatement;
 
 export interface Forecaster {
   /**

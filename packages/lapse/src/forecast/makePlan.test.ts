@@ -36,7 +36,7 @@ const named = (name: string, namespace = 'ns') => ({
   uid: name,
 });
 const ends = (name: string, minute: number, namespace?: string): Statement => ({
-  kind: 'ends',
+  kind: 'deleted',
   object: named(name, namespace),
   rule: 'r',
   because: 'b',
@@ -104,7 +104,7 @@ function plan(
   });
 }
 
-const shown = ({ ends: all }: Plan) =>
+const shown = ({ deletions: all }: Plan) =>
   all.map(
     (end) =>
       `${end.family} ${end.object.name} +${(end.at - NOW) / 60_000} [${end.dependents.map(({ object }) => object.name).join()}]`,
@@ -153,7 +153,7 @@ describe('deletions in a plan', () => {
   test('report a foreign finalizer', async () => {
     const kept = { ...owned('a'), metadata: { ...owned('a').metadata, finalizers: ['x.dev/hold'] } };
     const made = await plan([family('f', () => [ends('a', 3)])], [kept]);
-    expect(made.ends[0]?.because).toBe('b; the finalizer x.dev/hold keeps it then');
+    expect(made.deletions[0]?.because).toBe('b; the finalizer x.dev/hold keeps it then');
   });
 });
 
@@ -169,7 +169,7 @@ test('include everything in a deleted namespace, also objects that were read bef
     return [];
   });
   const end: Statement = {
-    ...(ends('ns', 3) as Extract<Statement, { kind: 'ends' }>),
+    ...(ends('ns', 3) as Extract<Statement, { kind: 'deleted' }>),
     object: { apiVersion: 'v1', kind: 'Namespace', name: 'ns', uid: 'ns-uid' },
   };
   expect(shown(await plan([family('f', () => [end])], [], { snapshot, owners }))).toEqual(['f ns +3 [a,b]']);
@@ -241,7 +241,7 @@ describe('followers', () => {
       [owned('a'), owned('x'), owned('first'), owned('child', 'a', 'x'), owned('own', 'first')],
     );
     expect(shown(made)).toEqual(['f a +7 [child]', 'f x +7 []', 'follows first +7 [own]']);
-    expect(made.ends.map(({ uncertain, dependents }) => [uncertain, dependents[0]?.uncertain])).toEqual([
+    expect(made.deletions.map(({ uncertain, dependents }) => [uncertain, dependents[0]?.uncertain])).toEqual([
       [undefined, true],
       [undefined, undefined],
       [true, true],

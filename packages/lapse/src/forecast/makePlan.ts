@@ -2,7 +2,7 @@
 // held. Families that follow other objects (keepers) are evaluated again until nothing changes.
 
 import type { Instant } from '@lapse/base/instant';
-import type { Ends, Holds, ObjectName } from '#controllers/forecaster';
+import type { DeletedStatement, HeldStatement, ObjectName } from '#controllers/forecaster';
 import { Cascade, type Deletion, type Dependents } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
@@ -13,7 +13,7 @@ import {
   NOTHING_KNOWN,
   type Setting,
 } from './forecast.ts';
-import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
+import type { Change, Held, Plan, PlannedDeletion } from './plan.ts';
 import { computeRefusal } from './refusal.ts';
 
 export interface PlanOptions extends Setting {
@@ -26,15 +26,15 @@ export interface PlanOptions extends Setting {
   readonly owners?: Owners;
 }
 
-type ForecastDeletion = Ends & { readonly family: string };
+type ForecastDeletion = DeletedStatement & { readonly family: string };
 
 /** Statements with their family. */
 interface Said {
   /** Within the horizon. */
-  readonly ends: ForecastDeletion[];
+  readonly deletions: ForecastDeletion[];
   /** Uids of objects that are deleted later. They are only counted. */
   readonly later: Set<string>;
-  readonly held: (Holds & { readonly family: string })[];
+  readonly held: (HeldStatement & { readonly family: string })[];
   readonly changes: Change[];
 }
 
@@ -51,21 +51,21 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   let ownership: Ownership | undefined;
   let settled: Settled;
   for (let round = 0; ; round++) {
-    const forecastDeletions = [...said.ends, ...following.ends];
+    const forecastDeletions = [...said.deletions, ...following.deletions];
     if (forecastDeletions.length > 0) ownership ??= await readOwnership(forecastDeletions, options, onUnread);
     settled = settle(forecastDeletions, now, ownership);
     if (followers.length === 0 || round === MOST_ROUNDS) break;
-    const before = following.ends;
+    const before = following.deletions;
     following = await listen(
       collectForecasts(options, followers, knownDeletionsOf(settled.cascade, now), onUnread),
       options,
     );
-    if (isSame(before, following.ends)) break;
+    if (isSame(before, following.deletions)) break;
   }
   const { cascade } = settled;
   const isSeen = seenFrom(options.view);
   const isLeft = (uid: string) => cascade.endOf(uid) === undefined;
-  const ends = settled.ends.filter((end) => isSeen(end) || end.dependents.some(isSeen));
+  const deletions = settled.deletions.filter((end) => isSeen(end) || end.dependents.some(isSeen));
   const held = [...said.held, ...following.held, ...settled.refused].filter(
     (one) => isSeen(one) && isLeft(one.object.uid),
   );
@@ -75,7 +75,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     made: now,
     until,
     cluster,
-    ends,
+    deletions,
     held: held.map(heldOf),
     more: [...later].filter(isLeft).length,
     ...(changes.length === 0 ? {} : { changes: changes.sort((a, b) => a.at - b.at) }),
@@ -94,11 +94,11 @@ function knownDeletionsOf(cascade: Cascade, now: Instant): KnownDeletions {
 
 /** Read only if something is deleted. */
 async function readOwnership(
-  ends: readonly ForecastDeletion[],
+  deletions: readonly ForecastDeletion[],
   { owners, snapshot }: PlanOptions,
   onUnread: (what: string) => void,
 ): Promise<Ownership | undefined> {
-  return owners?.read(snapshot, namespacesIn(ends), onUnread);
+  return owners?.read(snapshot, namespacesIn(deletions), onUnread);
 }
 
 /** Whether followers return the same result as before. */
@@ -124,12 +124,12 @@ async function listen(
   forecastDeletions: AsyncIterable<Forecast>,
   { until, view }: Pick<PlanOptions, 'until' | 'view'>,
 ): Promise<Said> {
-  const said: Said = { ends: [], later: new Set(), held: [], changes: [] };
+  const said: Said = { deletions: [], later: new Set(), held: [], changes: [] };
   const isSeen = seenFrom(view);
   for await (const { family, statement } of forecastDeletions)
     switch (statement.kind) {
-      case 'ends':
-        if (statement.at <= until) said.ends.push({ ...statement, family });
+      case 'deleted':
+        if (statement.at <= until) said.deletions.push({ ...statement, family });
         else if (isSeen(statement)) said.later.add(statement.object.uid);
         break;
       case 'held':
@@ -140,13 +140,20 @@ async function listen(
         if (at <= until) said.changes.push({ at, object, family, rule, because });
         break;
       }
-      case 'stays':
+      case 'kept':
         break;
     }
   return said;
 }
 
-const heldOf = ({ object, family, rule, because, reason, until }: Holds & { family: string }): Held => ({
+const heldOf = ({
+  object,
+  family,
+  rule,
+  because,
+  reason,
+  until,
+}: HeldStatement & { family: string }): Held => ({
   object,
   family,
   rule,
@@ -155,17 +162,17 @@ const heldOf = ({ object, family, rule, because, reason, until }: Holds & { fami
   ...(until === undefined ? {} : { until }),
 });
 
-const namespacesIn = (ends: readonly ForecastDeletion[]): ReadonlySet<string> =>
+const namespacesIn = (deletions: readonly ForecastDeletion[]): ReadonlySet<string> =>
   new Set(
-    ends
+    deletions
       .filter(({ object }) => object.apiVersion === 'v1' && object.kind === 'Namespace')
       .map(({ object }) => object.name),
   );
 
 interface Settled {
-  readonly ends: readonly PlannedEnd[];
+  readonly deletions: readonly PlannedDeletion[];
   /** Deletions that the API server will refuse. */
-  readonly refused: readonly (Holds & { readonly family: string })[];
+  readonly refused: readonly (HeldStatement & { readonly family: string })[];
   readonly cascade: Cascade;
 }
 
@@ -179,7 +186,7 @@ function settle(
   ownership: Ownership | undefined,
 ): Settled {
   const cascade = new Cascade(ownership);
-  const ends: PlannedEnd[] = [];
+  const deletions: PlannedDeletion[] = [];
   const refused: Settled['refused'][number][] = [];
   const isCarriedOut = (end: ForecastDeletion): boolean => {
     const refusal = computeRefusal(end, ownership);
@@ -197,22 +204,23 @@ function settle(
     // An object with its own rule at this time is not listed with its owner.
     const together = withoutGone(sorted, from, to, cascade);
     const dependents = cascade.deleteTogether(together);
-    for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, dependents[i]!, cascade));
+    for (let i = 0; i < together.length; i++)
+      deletions.push(plannedDeletion(together[i]!, dependents[i]!, cascade));
     from = to;
   }
-  return { ends, refused, cascade };
+  return { deletions, refused, cascade };
 }
 
 /** The deletions from `from` to `to`, each object once. If two rules delete it, either may be first. */
 function withoutGone(
-  ends: readonly ForecastDeletion[],
+  deletions: readonly ForecastDeletion[],
   from: number,
   to: number,
   cascade: Cascade,
 ): (ForecastDeletion & Deletion)[] {
   const left = new Map<string, ForecastDeletion & Deletion>();
   for (let i = from; i < to; i++) {
-    const end = ends[i]!;
+    const end = deletions[i]!;
     const { uid } = end.object;
     if (cascade.endOf(uid) !== undefined) continue;
     const known = left.get(uid);
@@ -225,7 +233,7 @@ function withoutGone(
   return [...left.values()];
 }
 
-function plannedEnd(end: ForecastDeletion, dependents: Dependents, cascade: Cascade): PlannedEnd {
+function plannedDeletion(end: ForecastDeletion, dependents: Dependents, cascade: Cascade): PlannedDeletion {
   const { at, object, family, rule, uncertain } = end;
   const keptBy = cascade.keptBy(object.uid);
   const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;

@@ -18,7 +18,7 @@ export interface Dependent {
   readonly uncertain?: boolean;
 }
 
-export interface PlannedEnd {
+export interface PlannedDeletion {
   /** In the past: overdue. */
   readonly at: Instant;
   readonly object: ObjectName;
@@ -66,7 +66,7 @@ export interface Plan {
   readonly cluster: string;
   /** Set if only this namespace was read. */
   readonly view?: { readonly namespace: string; readonly exists: boolean };
-  readonly ends: readonly PlannedEnd[];
+  readonly deletions: readonly PlannedDeletion[];
   readonly held: readonly Held[];
   /** Number of deletions beyond `until`. */
   readonly more: number;

@@ -2,7 +2,7 @@
 // removes the finalizers of the garbage collector first. If no others are left, kube-apiserver then compares with a
 // version that it has not stored, and answers with a conflict every time.
 
-import type { Ends, ObjectName } from '#controllers/forecaster';
+import type { DeletedStatement, ObjectName } from '#controllers/forecaster';
 import type { Ownership } from './cascade/ownership.ts';
 
 /** These kinds are marked first, and deleted in a second step without a resourceVersion. */
@@ -12,7 +12,7 @@ const isMarked = ({ apiVersion, kind }: ObjectName): boolean => MARKED.has(`${ap
 
 /** Why the deletion is refused, as a message. Undefined if no reason is known. */
 export function computeRefusal(
-  { object, propagation, anyVersion }: Pick<Ends, 'object' | 'propagation' | 'anyVersion'>,
+  { object, propagation, anyVersion }: Pick<DeletedStatement, 'object' | 'propagation' | 'anyVersion'>,
   ownership: Ownership | undefined,
 ): string | undefined {
   if (propagation !== 'Background' || anyVersion === true || isMarked(object)) return undefined;

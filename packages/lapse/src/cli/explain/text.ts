@@ -76,13 +76,13 @@ function linesOf(explanation: Explanation, named: Named): Line[] {
 function noRuleText({ actions, disabled }: Explanation): string {
   if (disabled.length > 0) return 'is kept: the rule for it is disabled';
   if (actions === undefined) return 'is kept: no rule applies to it';
-  const ending = actions.filter(({ says }) => says === 'ends').length;
+  const ending = actions.filter(({ says }) => says === 'deleted').length;
   return `deletes ${ending} of ${actions.length} selected ${actions.length === 1 ? 'object' : 'objects'}`;
 }
 
 function headOf(decision: Exclude<Decision, { kind: 'noRule' }>, now: Instant, named: Named): string {
   switch (decision.kind) {
-    case 'ends':
+    case 'deleted':
       return isOverdue(decision.at, now)
         ? `was due for deletion at ${when(decision.at, now)}`
         : `is deleted at ${when(decision.at, now)}`;
@@ -96,7 +96,7 @@ function headOf(decision: Exclude<Decision, { kind: 'noRule' }>, now: Instant, n
       return `is ${heldText(decision.by, now)}`;
     case 'changes':
       return `is kept, and changes at ${when(decision.at, now)}`;
-    case 'stays':
+    case 'kept':
       return 'is kept';
   }
 }
@@ -110,10 +110,10 @@ function heldText({ at, reason }: RuleDecision, now: Instant): string {
 
 function reasonOf(decision: Decision): Line[] {
   switch (decision.kind) {
-    case 'ends':
+    case 'deleted':
     case 'held':
     case 'changes':
-    case 'stays': {
+    case 'kept': {
       const { rule, family, because, propagation } = decision.by;
       const manner: Line[] = propagation === undefined ? [] : [['deletion', propagation]];
       return [['because', because], ['rule', `${rule} (${family})`], ...manner];
@@ -139,7 +139,7 @@ function blocksOf(decision: Decision, finalizers: readonly string[]): Line[] {
         decision.finalizers.length === 0 ? 'nothing' : `the finalizer ${decision.finalizers.join(', ')}`,
       ],
     ];
-  if (decision.kind !== 'ends' && decision.kind !== 'deletedWith') return [];
+  if (decision.kind !== 'deleted' && decision.kind !== 'deletedWith') return [];
   return finalizers.length === 0
     ? [['blocks', 'nothing']]
     : [['blocks', `not the deletion, but after it the finalizer ${finalizers.join(', ')} keeps the object`]];
@@ -148,7 +148,7 @@ function blocksOf(decision: Decision, finalizers: readonly string[]): Line[] {
 /** Relevant only if nothing else deletes it. */
 function keeperOf({ keeper, decision }: Explanation, named: Named): Line[] {
   const isEnding =
-    decision.kind === 'ends' || decision.kind === 'deletedWith' || decision.kind === 'terminating';
+    decision.kind === 'deleted' || decision.kind === 'deletedWith' || decision.kind === 'terminating';
   return keeper === undefined || isEnding ? [] : [['owner', `${named(keeper)} owns it and is not deleted`]];
 }
 
@@ -159,13 +159,13 @@ function outcomeText(decision: RuleDecision, now: Instant): string {
   const { says, at } = decision;
   const time = at === undefined ? '' : ` at ${when(at, now)}`;
   switch (says) {
-    case 'ends':
+    case 'deleted':
       return `deleted${time}`;
     case 'changes':
       return `changes${time}`;
     case 'held':
       return heldText(decision, now);
-    case 'stays':
+    case 'kept':
       return 'kept';
   }
 }
@@ -188,15 +188,13 @@ function dependentsOf({ dependents }: Explanation, nameOf: Named): Line[] {
   ];
 }
 
-const OUTCOMES = { ends: 'deleted', held: 'held', stays: 'kept' } as const;
-
 function effectsOf({ actions, now }: Explanation, nameOf: Named): Line[] {
   if (actions === undefined) return [];
   if (actions.length === 0) return [['acts on', 'no existing object']];
   const named = actions.slice(0, MOST_NAMED);
   const left = actions.length - named.length;
   const text = ({ object, says, at }: Action) =>
-    `${nameOf(object)}: ${OUTCOMES[says]}${at === undefined ? '' : ` at ${when(at, now)}`}`;
+    `${nameOf(object)}: ${says}${at === undefined ? '' : ` at ${when(at, now)}`}`;
   return [
     ...named.map((action, index): Line => [index === 0 ? 'acts on' : '', text(action)]),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),

@@ -1,10 +1,10 @@
 // A plan as a structured document: the same shape as in memory, with times as RFC 3339.
 
-import type { Change, Held, Plan, PlannedEnd } from '#forecast/plan';
+import type { Change, Held, Plan, PlannedDeletion } from '#forecast/plan';
 import { timeText } from '../times.ts';
 import { yamlText } from '../yaml.ts';
 
-const changeOf = ({ at, ...rest }: Change | PlannedEnd) => ({ at: timeText(at), ...rest });
+const changeOf = ({ at, ...rest }: Change | PlannedDeletion) => ({ at: timeText(at), ...rest });
 const heldOf = ({ until, ...rest }: Held) => ({
   ...rest,
   ...(until === undefined ? {} : { until: timeText(until) }),
@@ -13,7 +13,7 @@ const heldOf = ({ until, ...rest }: Held) => ({
 const planDocument = ({
   made,
   until,
-  ends,
+  deletions,
   held,
   changes = [],
   unread = [],
@@ -22,7 +22,7 @@ const planDocument = ({
   made: timeText(made),
   until: timeText(until),
   ...rest,
-  ends: ends.map(changeOf),
+  deletions: deletions.map(changeOf),
   held: held.map(heldOf),
   changes: changes.map(changeOf),
   unread,
@@ -32,14 +32,14 @@ export const planJson = (plan: Plan): string => [...jsonPieces(plan)].join('');
 
 /** The output of JSON.stringify with an indent of two, in pieces, so that it is never in memory as a whole. */
 export function* jsonPieces(plan: Plan): Generator<string> {
-  const { ends, held, changes = [], ...rest } = plan;
+  const { deletions, held, changes = [], ...rest } = plan;
   const lists: Readonly<Record<string, Generator<object>>> = {
-    ends: mapped(ends, changeOf),
+    deletions: mapped(deletions, changeOf),
     held: mapped(held, heldOf),
     changes: mapped(changes, changeOf),
   };
   let before = '{';
-  for (const [name, value] of Object.entries(planDocument({ ...rest, ends: [], held: [] }))) {
+  for (const [name, value] of Object.entries(planDocument({ ...rest, deletions: [], held: [] }))) {
     yield `${before}\n  ${JSON.stringify(name)}: `;
     before = ',';
     const list = lists[name];

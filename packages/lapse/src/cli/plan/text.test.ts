@@ -3,7 +3,7 @@
 import { instant } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Plan, PlannedEnd } from '#forecast/plan';
+import type { Plan, PlannedDeletion } from '#forecast/plan';
 import { namingAmong } from '#forecast/resolveKind';
 import { planJson, planYaml } from './document.ts';
 import { planText } from './text.ts';
@@ -17,7 +17,7 @@ const object = (kind: string, name: string, namespace?: string) => ({
   uid: `uid-${name}`,
   ...(namespace === undefined ? {} : { namespace }),
 });
-const end = (name: string, seconds: number, more: Partial<PlannedEnd> = {}): PlannedEnd => ({
+const deletion = (name: string, seconds: number, more: Partial<PlannedDeletion> = {}): PlannedDeletion => ({
   at: at(seconds),
   object: object('Job', name, 'ci'),
   family: 'ttl-after-finished',
@@ -32,7 +32,7 @@ const plan = (more: Partial<Plan> = {}): Plan => ({
   made: at(0),
   until: at(7 * 86_400),
   cluster: 'kind-test',
-  ends: [],
+  deletions: [],
   held: [],
   more: 0,
   ...more,
@@ -49,9 +49,9 @@ const shown = (more: Partial<Plan>, wide = false) => planText(plan(more), { colo
 
 describe('on a terminal', () => {
   const of: Partial<Plan> = {
-    ends: [
-      end('next', 3600, { because: 'finished 2026-03-01T09:30:00Z, TTL 1h30m0s', moreDependents: 2 }),
-      end('later', 7200, { rule: 'Policy ci/a', because: 'Policy ci/a: finished' }),
+    deletions: [
+      deletion('next', 3600, { because: 'finished 2026-03-01T09:30:00Z, TTL 1h30m0s', moreDependents: 2 }),
+      deletion('later', 7200, { rule: 'Policy ci/a', because: 'Policy ci/a: finished' }),
     ],
     held: [{ object: object('Node', 'n'), family: 'f', rule: 'r', because: 'paused' }],
   };
@@ -98,7 +98,7 @@ describe('text', () => {
     const dependents = [{ object: object('Pod', 'p', 'ci'), depth: 1 }];
     const text = shown(
       {
-        ends: [end('late', -90), end('next', 3600, { dependents, moreDependents: 2 })],
+        deletions: [deletion('late', -90), deletion('next', 3600, { dependents, moreDependents: 2 })],
         held: [{ object: object('Node', 'n'), family: 'f', rule: 'r', because: 'paused', until: at(60) }],
         changes: [{ at: at(30), object: object('Pool', 'x'), family: 'f', rule: 'r', because: 'leaves' }],
         unread: ['secrets: forbidden'],
@@ -155,8 +155,8 @@ kind-test: 2 deletions until 2026-03-08T10:00:00Z, 1 of them overdue, 3 dependen
     const service = (apiVersion: string) => ({ ...object('Service', 'a', 'ci'), apiVersion });
     const text = planText(
       plan({
-        ends: [
-          end('a', 1, {
+        deletions: [
+          deletion('a', 1, {
             object: service('serving.knative.dev/v1'),
             dependents: [{ object: service('v1'), depth: 1 }],
           }),
@@ -172,7 +172,7 @@ kind-test: 2 deletions until 2026-03-08T10:00:00Z, 1 of them overdue, 3 dependen
     const hostile = '\u001b[2J\u0007\r\n\u202eevil\u009b';
     const text = shown({
       cluster: hostile,
-      ends: [end(hostile, 5, { rule: hostile, because: hostile })],
+      deletions: [deletion(hostile, 5, { rule: hostile, because: hostile })],
       held: [{ object: object('Job', hostile, hostile), family: 'f', rule: hostile, because: hostile }],
       unread: [hostile],
     });
@@ -183,7 +183,7 @@ kind-test: 2 deletions until 2026-03-08T10:00:00Z, 1 of them overdue, 3 dependen
 
 describe('documents', () => {
   const one = plan({
-    ends: [end('a', 1)],
+    deletions: [deletion('a', 1)],
     held: [{ object: object('Job', 'b'), family: 'f', rule: 'r', because: 'c', until: at(2) }],
     changes: [{ at: at(3), object: object('Pool', 'x'), family: 'f', rule: 'r', because: 'd' }],
   });
@@ -196,7 +196,7 @@ describe('documents', () => {
       made: '2026-03-01T10:00:00Z',
       until: '2026-03-08T10:00:00Z',
       cluster: 'kind-test',
-      ends: [
+      deletions: [
         {
           at: '2026-03-01T10:00:01Z',
           object: { name: 'a', uid: 'uid-a' },

@@ -1,4 +1,4 @@
-// A plan as text: deletions in the order of time, held objects with the reason, and a summary at the end.
+// A plan as text: deletions in the order of time, held objects with the reason, and a summary at the deletion.
 
 import { styleText } from 'node:util';
 import { formatTime, type Instant } from '@lapse/base/instant';
@@ -9,7 +9,7 @@ import {
   hasDeadline,
   type ObjectName,
   type Plan,
-  type PlannedEnd,
+  type PlannedDeletion,
 } from '#forecast/plan';
 import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
@@ -48,9 +48,9 @@ export function* planPieces(plan: Plan, options: TextOptions): Generator<string>
     (text) =>
       colour ? styleText(format, text, { validateStream: false }) : text;
   const tableOptions = { bold: style('bold'), columns };
-  const { made, ends, held, changes = [], unread = [] } = plan;
-  if (ends.length > 0) {
-    yield* lines(endsTable(ends, { now: made, named }, { ...tableOptions, wide }));
+  const { made, deletions, held, changes = [], unread = [] } = plan;
+  if (deletions.length > 0) {
+    yield* lines(deletionsTable(deletions, { now: made, named }, { ...tableOptions, wide }));
     yield '\n';
   }
   if (changes.length > 0) {
@@ -78,22 +78,22 @@ interface RowContext {
   readonly named: Named;
 }
 
-function* endsTable(
-  ends: readonly PlannedEnd[],
+function* deletionsTable(
+  deletions: readonly PlannedDeletion[],
   rowContext: RowContext,
   { wide, ...options }: TableOptions & { readonly wide: boolean },
 ): Generator<string> {
-  const what: Table<PlannedEnd> = {
+  const what: Table<PlannedDeletion> = {
     header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'DEPENDENTS', 'WHY'],
-    rowOf: (end) => endRow(end, rowContext),
+    rowOf: (deletion) => deletionRow(deletion, rowContext),
     first: 3,
     beneath: ([, , , rule, dependents, why]) =>
       `${ruled(rule, why)}${dependents === '-' ? '' : `; dependents: ${dependents}`}`,
   };
   let at = -1;
-  for (const line of table(ends, what, options)) {
+  for (const line of table(deletions, what, options)) {
     yield line;
-    if (wide && at >= 0) yield* dependentLines(ends[at]!, rowContext.named);
+    if (wide && at >= 0) yield* dependentLines(deletions[at]!, rowContext.named);
     at++;
   }
 }
@@ -115,24 +115,24 @@ const heldTable = (rowContext: RowContext): Table<Held> => ({
   beneath: ([, rule, why]) => ruled(rule, why),
 });
 
-const endRow = (end: PlannedEnd, { now, named }: RowContext): Row => [
-  relativeTime(end.at, now),
-  formatTime(end.at),
-  named(end.object),
-  plain(end.rule),
-  dependentsText(end),
-  `${end.uncertain === true ? 'uncertain: ' : ''}${plain(end.because)}`,
+const deletionRow = (deletion: PlannedDeletion, { now, named }: RowContext): Row => [
+  relativeTime(deletion.at, now),
+  formatTime(deletion.at),
+  named(deletion.object),
+  plain(deletion.rule),
+  dependentsText(deletion),
+  `${deletion.uncertain === true ? 'uncertain: ' : ''}${plain(deletion.because)}`,
 ];
 
 /** `3`, or `1 to 3` if two of them depend on the order of events. */
-function dependentsText({ dependents, moreDependents }: PlannedEnd): string {
+function dependentsText({ dependents, moreDependents }: PlannedDeletion): string {
   const most = dependents.length + moreDependents;
   if (most === 0) return '-';
   const chance = dependents.filter(({ uncertain }) => uncertain === true).length;
   return chance === 0 ? String(most) : `${most - chance} to ${most}`;
 }
 
-const dependentLines = ({ dependents, moreDependents }: PlannedEnd, named: Named): string[] => [
+const dependentLines = ({ dependents, moreDependents }: PlannedDeletion, named: Named): string[] => [
   ...dependents.map(
     ({ object, depth, uncertain }: Dependent) =>
       `${'  '.repeat(depth)}└ ${named(object)}${uncertain === true ? ' (uncertain)' : ''}`,
@@ -160,11 +160,14 @@ function thenText(reason: Held['reason'], until: Instant, now: Instant): string 
   return when.startsWith('overdue') ? `would be ${when}` : `would be deleted ${when}`;
 }
 
-function summary({ cluster, view, made, until, ends, held, more }: Plan): string {
-  const dependents = ends.reduce((sum, end) => sum + end.dependents.length + end.moreDependents, 0);
-  const overdue = ends.filter(({ at }) => at <= made).length;
+function summary({ cluster, view, made, until, deletions, held, more }: Plan): string {
+  const dependents = deletions.reduce(
+    (sum, deletion) => sum + deletion.dependents.length + deletion.moreDependents,
+    0,
+  );
+  const overdue = deletions.filter(({ at }) => at <= made).length;
   const parts = [
-    `${counted(ends.length, 'deletion', 'deletions')} until ${formatTime(until)}`,
+    `${counted(deletions.length, 'deletion', 'deletions')} until ${formatTime(until)}`,
     ...(overdue === 0 ? [] : [`${overdue} of them overdue`]),
     ...(dependents === 0 ? [] : [counted(dependents, 'dependent', 'dependents')]),
     ...(held.length === 0 ? [] : [`${held.length} held`]),

@@ -3,7 +3,7 @@
 import { formatTime, type Instant, type Millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
 import { plainText } from '#console/escape';
-import { type End, refOfEnd } from '#forecast/simulate/deletionLog';
+import { refOfDeletion, type SimulatedDeletion } from '#forecast/simulate/deletionLog';
 import type { Contrast } from '#forecast/simulate/difference';
 import { table } from '../table.ts';
 
@@ -12,7 +12,7 @@ export interface Report {
   readonly until: Instant;
   readonly seed: number;
   readonly objects: number;
-  readonly ends: readonly End[];
+  readonly deletions: readonly SimulatedDeletion[];
   /** Undefined: no policies were changed. */
   readonly difference?: readonly Contrast[];
   readonly notes: readonly string[];
@@ -33,37 +33,42 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-function endRow(end: End): string[] {
-  const held = end.gone === undefined ? ' (terminating: a finalizer keeps it)' : '';
-  return [day(end.at), refOfEnd(end), end.by, `${end.because}${held}`];
+function deletionRow(deletion: SimulatedDeletion): string[] {
+  const held = deletion.gone === undefined ? ' (terminating: a finalizer keeps it)' : '';
+  return [day(deletion.at), refOfDeletion(deletion), deletion.by, `${deletion.because}${held}`];
 }
 
 function contrastRow(contrast: Contrast): string[] {
-  const { kind, end } = contrast;
-  const ref = plainText(refOfEnd(end));
-  if (kind === 'only with') return ['+', day(end.at), ref, `deleted only with it: ${end.by}`];
-  if (kind === 'only without') return ['-', day(end.at), ref, `deleted only without it: ${end.by}`];
+  const { kind, deletion } = contrast;
+  const ref = plainText(refOfDeletion(deletion));
+  if (kind === 'only with') return ['+', day(deletion.at), ref, `deleted only with it: ${deletion.by}`];
+  if (kind === 'only without') return ['-', day(deletion.at), ref, `deleted only without it: ${deletion.by}`];
   const by = lengthText(contrast.by);
-  return [kind === 'earlier' ? '<' : '>', day(end.at), ref, `${by} ${kind}, was ${day(contrast.before.at)}`];
+  return [
+    kind === 'earlier' ? '<' : '>',
+    day(deletion.at),
+    ref,
+    `${by} ${kind}, was ${day(contrast.before.at)}`,
+  ];
 }
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
-const ENDS = {
+const DELETIONS = {
   header: ['WHEN', 'WHAT', 'BY', 'WHY'],
-  rowOf: (end: End) => endRow(end).map((cell) => plainText(cell)),
+  rowOf: (deletion: SimulatedDeletion) => deletionRow(deletion).map((cell) => plainText(cell)),
   first: 2,
   beneath: ([, , by, why]: readonly string[]) => `${by}: ${why}`,
 };
 
 /** `columns`: width of the terminal. Undefined: lines are not wrapped. Control characters in names are escaped. */
 export function reportText(report: Report, columns?: number): string {
-  const { from, until, objects, ends, difference, notes, problems } = report;
+  const { from, until, objects, deletions, difference, notes, problems } = report;
   const length = lengthText(minus(until, from) as Millis);
   const lines = [
-    `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(ends.length, 'deletion')}`,
+    `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(deletions.length, 'deletion')}`,
   ];
-  if (ends.length > 0) lines.push('', ...table(ends, ENDS, { bold: (text) => text, columns }));
+  if (deletions.length > 0) lines.push('', ...table(deletions, DELETIONS, { bold: (text) => text, columns }));
   if (difference !== undefined) lines.push('', ...differenceLines(difference));
   if (problems.length > 0)
     lines.push('', 'Problems', ...problems.map((problem) => `  ${plainText(problem)}`));
@@ -79,16 +84,16 @@ function differenceLines(difference: readonly Contrast[]): string[] {
   return [`Difference with --with: ${sums.join(', ')}`, ...aligned(difference.map(contrastRow))];
 }
 
-function endJson({ at, gone, ...end }: End) {
-  return { at: formatTime(at), ...(gone === undefined ? {} : { gone: formatTime(gone) }), ...end };
+function deletionJson({ at, gone, ...deletion }: SimulatedDeletion) {
+  return { at: formatTime(at), ...(gone === undefined ? {} : { gone: formatTime(gone) }), ...deletion };
 }
 
 /** For scripts (JSON and YAML). */
 export function reportDocument(report: Report): object {
-  const { from, until, seed, objects, ends, difference, notes, problems } = report;
+  const { from, until, seed, objects, deletions, difference, notes, problems } = report;
   const contrasts = difference?.map((contrast) => ({
     kind: contrast.kind,
-    end: endJson(contrast.end),
+    deletion: deletionJson(contrast.deletion),
     ...('before' in contrast
       ? { before: formatTime(contrast.before.at), bySeconds: contrast.by / 1000 }
       : {}),
@@ -98,7 +103,7 @@ export function reportDocument(report: Report): object {
     until: formatTime(until),
     seed,
     objects,
-    ends: ends.map(endJson),
+    deletions: deletions.map(deletionJson),
     ...(contrasts === undefined ? {} : { difference: contrasts }),
     problems,
     notSimulated: notes,

@@ -10,7 +10,7 @@ import { simulate } from '@lapse/simulation/simulate';
 import { readManifests } from '@lapse/simulation/userClient';
 import { describe, expect, test } from 'vitest';
 import { FAMILIES } from '#controllers/registry';
-import type { End } from '#forecast/simulate/deletionLog';
+import type { SimulatedDeletion } from '#forecast/simulate/deletionLog';
 import { computeDifference } from '#forecast/simulate/difference';
 import { loadObjects } from '#forecast/simulate/loadObjects';
 import { runForward } from '#forecast/simulate/runForward';
@@ -72,25 +72,29 @@ const run = (objects: readonly KubeObject[], changes: string, isSnapshot = false
     length: hours(36),
     seed: 1,
   });
-const short = ({ at, kind, name, by }: End) => `${new Date(at).toISOString()} ${kind}/${name} ${by}`;
+const short = ({ at, kind, name, by }: SimulatedDeletion) =>
+  `${new Date(at).toISOString()} ${kind}/${name} ${by}`;
 
 describe('simulation', () => {
   test('objects from files keep uid, timestamps and status, and the effect of a changed policy is reported', async () => {
     const without = await run(readManifests(WORLD), '');
-    expect(without.ends.map(short)).toEqual([
+    expect(without.deletions.map(short)).toEqual([
       '2026-01-01T21:00:00.000Z Job/report ttl-after-finished',
       '2026-01-01T21:00:00.000Z Pod/report-x1 garbage collection',
     ]);
-    const [report, pod] = without.ends;
+    const [report, pod] = without.deletions;
     expect(report).toMatchObject({ uid: JOB, gone: report!.at });
     expect(report!.because).toMatch(/finished 2025-12-31T21:00:00Z .*TTL 24h0m0s/);
     expect(pod!.because).toBe('its owner team/job/report was deleted');
 
     const changed = await run(readManifests(WORLD), POLICY);
-    expect(computeDifference(without.ends, changed.ends).map(({ kind, end }) => [kind, short(end)])).toEqual([
-      ['only with', '2026-01-02T03:00:00.000Z Job/forgotten ttl-policy'],
-    ]);
-    expect(changed.ends.at(-1)!.because).toMatch(/TTLPolicy team\/jobs/);
+    expect(
+      computeDifference(without.deletions, changed.deletions).map(({ kind, deletion }) => [
+        kind,
+        short(deletion),
+      ]),
+    ).toEqual([['only with', '2026-01-02T03:00:00.000Z Job/forgotten ttl-policy']]);
+    expect(changed.deletions.at(-1)!.because).toMatch(/TTLPolicy team\/jobs/);
     expect(changed.problems).toEqual([]);
   });
 
@@ -194,7 +198,7 @@ describe('a snapshot', () => {
   });
 });
 
-const end = (name: string, at: number, more: Partial<End> = {}): End => ({
+const deletion = (name: string, at: number, more: Partial<SimulatedDeletion> = {}): SimulatedDeletion => ({
   at: instant(start + at),
   gone: instant(start + at),
   apiVersion: 'batch/v1',
@@ -208,21 +212,25 @@ const end = (name: string, at: number, more: Partial<End> = {}): End => ({
 
 test('the difference lists added, removed, earlier and later deletions, and no equal ones', () => {
   const before = [
-    end('same', 0),
-    end('sooner', 5000),
-    end('later', 1000),
-    end('gone', 2000),
-    end('gone', 9000),
+    deletion('same', 0),
+    deletion('sooner', 5000),
+    deletion('later', 1000),
+    deletion('gone', 2000),
+    deletion('gone', 9000),
   ];
   const after = [
-    end('same', 0),
-    end('sooner', 1000),
-    end('later', 4000, { apiVersion: 'batch/v2' }),
-    end('new', 3000),
+    deletion('same', 0),
+    deletion('sooner', 1000),
+    deletion('later', 4000, { apiVersion: 'batch/v2' }),
+    deletion('new', 3000),
   ];
   const difference = computeDifference(before, after);
   expect(
-    difference.map(({ kind, end: { name }, ...rest }) => [kind, name, 'by' in rest ? rest.by : undefined]),
+    difference.map(({ kind, deletion: { name }, ...rest }) => [
+      kind,
+      name,
+      'by' in rest ? rest.by : undefined,
+    ]),
   ).toEqual([
     ['earlier', 'sooner', millis(4000)],
     ['only without', 'gone', undefined],
@@ -232,14 +240,14 @@ test('the difference lists added, removed, earlier and later deletions, and no e
 });
 
 test('the report has a text and a structured form', () => {
-  const { gone: _, ...held } = end('held', 60_000);
+  const { gone: _, ...held } = deletion('held', 60_000);
   const report: Report = {
     from: start,
     until: instant(start + 3_600_000),
     seed: 1,
     objects: 2,
-    ends: [end('a', 0), held],
-    difference: computeDifference([end('a', 5000)], [end('a', 0)]),
+    deletions: [deletion('a', 0), held],
+    difference: computeDifference([deletion('a', 5000)], [deletion('a', 0)]),
     notes: ['secrets could not be read: Forbidden'],
     isComplete: false,
     problems: ['ttlpolicy/x is not ready: Invalid: no'],
@@ -265,10 +273,10 @@ test('the report has a text and a structured form', () => {
   );
   expect(reportDocument(report)).toMatchObject({
     from: '2026-01-01T00:00:00Z',
-    ends: [{ at: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z', name: 'a' }, { name: 'held' }],
+    deletions: [{ at: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z', name: 'a' }, { name: 'held' }],
     difference: [{ kind: 'earlier', before: '2026-01-01T00:00:05Z', bySeconds: 5 }],
   });
-  expect(reportText({ ...report, difference: [], ends: [], notes: [], problems: [] })).toMatch(
+  expect(reportText({ ...report, difference: [], deletions: [], notes: [], problems: [] })).toMatch(
     /2 objects, 0 deletions\n\nno difference with --with\n$/,
   );
   expect(reportText(report, 60)).toContain(
@@ -283,6 +291,6 @@ test('the report has a text and a structured form', () => {
     ].join('\n'),
   );
   const name = 'a\u001b[2J';
-  const hostile = { ...report, ends: [end(name, 0)], problems: [name], notes: [name] };
+  const hostile = { ...report, deletions: [deletion(name, 0)], problems: [name], notes: [name] };
   expect(reportText(hostile)).not.toContain('\u001b');
 });

@@ -34,7 +34,7 @@ const HORIZON = hours(24 * 366 * 10);
 export async function findUpcomingEvents({ client, now, ...asking }: UpcomingOptions): Promise<Ahead[]> {
   const served = await client.discovery.all();
   const owners = new Owners(served);
-  const { ends, changes = [] } = await makePlan({
+  const { deletions, changes = [] } = await makePlan({
     ...asking,
     now,
     until: plus(now, HORIZON),
@@ -42,7 +42,7 @@ export async function findUpcomingEvents({ client, now, ...asking }: UpcomingOpt
     snapshot: createSnapshot(served, readingFrom(client, { witness: owners })),
     owners,
   });
-  return [...ends, ...changes]
+  return [...deletions, ...changes]
     .map(({ family, object, at }) => ({ family, ref: refText(object.kind, object), at }))
     .sort((a, b) => a.at - b.at);
 }

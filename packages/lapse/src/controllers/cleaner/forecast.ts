@@ -6,8 +6,8 @@ import { type Instant, parseTime } from '@lapse/base/instant';
 import { Cleaner } from '#api/cleaner';
 import { AUTHOR_ANNOTATION, describeUnknown } from '#authors/authorSeal';
 import {
+  type DeletedStatement,
   describeTerminating,
-  type Ends,
   type ForecastContext,
   isServed,
   nameOf,
@@ -34,7 +34,7 @@ import { bindingsOf, type Found } from './targets.ts';
 
 /** The forecast of one Cleaner. */
 type Finding =
-  | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
+  | { readonly kind: 'deleted'; readonly at: Instant; readonly because: string }
   | {
       readonly kind: 'held';
       readonly because: string;
@@ -42,7 +42,7 @@ type Finding =
       readonly until?: Instant;
     };
 
-type Ending = Extract<Finding, { kind: 'ends' }>;
+type Ending = Extract<Finding, { kind: 'deleted' }>;
 
 export async function* forecastCleaners(
   forecastContext: ForecastContext,
@@ -70,7 +70,7 @@ async function* forecastOne(around: Around): AsyncGenerator<Statement> {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
     const toDelete = recordedObjectsToDelete(around, record);
     const finding = heldByStatus(cleaner, 'HelmUninstallIncomplete') ?? {
-      kind: 'ends',
+      kind: 'deleted',
       at: forecastContext.now,
       because,
     };
@@ -85,7 +85,7 @@ async function* forecastOne(around: Around): AsyncGenerator<Statement> {
   const found = await findTargets(around, meaning);
   if (typeof found === 'string') return yield* tell(cleaner, { kind: 'held', because: found }, []);
   const finding = missingRights(around, meaning) ?? (await judge(around, meaning, found));
-  const at = finding.kind === 'ends' ? finding.at : forecastContext.now;
+  const at = finding.kind === 'deleted' ? finding.at : forecastContext.now;
   const toDelete = await findObjectsToDelete(around, meaning, found, at);
   yield* statementsOnAll(around, settle(finding, meaning, toDelete), toDelete);
 }
@@ -112,7 +112,7 @@ function* statementsOnAll(
 ): Generator<Statement> {
   const rule = ruleOf(cleaner);
   for (const { object, why, as } of left)
-    yield { kind: as === 'forbidden' ? 'held' : 'stays', object, rule, because: why };
+    yield { kind: as === 'forbidden' ? 'held' : 'kept', object, rule, because: why };
   const unfinished = left.filter(({ as }) => as !== 'kept');
   if (finding.kind === 'held' || unfinished.length === 0 || rules.helmPurgeIncomplete)
     return yield* tell(cleaner, finding, [...objects, ...records]);
@@ -180,7 +180,7 @@ async function judge(
     monotonic,
   });
   if (ahead.kind === 'true') {
-    return { kind: 'ends', at: ahead.at, because: `${ttl}; ${describeTrue(conditions.length)}` };
+    return { kind: 'deleted', at: ahead.at, because: `${ttl}; ${describeTrue(conditions.length)}` };
   }
   const { outcomes, result } = ahead.conditionResult;
   const be = conditions.length === 1 ? 'it is' : 'they are';
@@ -227,8 +227,8 @@ function* tell(
 
 const ruleOf = ({ metadata: { namespace, name } }: Cleaner): string => `Cleaner ${namespace}/${name}`;
 
-const endOf = (rule: string, { at, because }: Ending, { object, why }: ObjectToDelete): Ends => ({
-  kind: 'ends',
+const endOf = (rule: string, { at, because }: Ending, { object, why }: ObjectToDelete): DeletedStatement => ({
+  kind: 'deleted',
   object,
   rule,
   at,

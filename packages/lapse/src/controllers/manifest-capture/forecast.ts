@@ -28,7 +28,7 @@ export const forecastManifestCaptures: Forecaster = {
 
 async function statementOnWork(request: ManifestCaptureRequest, snapshot: Snapshot): Promise<Statement> {
   const about = { object: nameOf(ManifestCaptureRequest, request), rule: 'spec.targets' };
-  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because, reason: 'Unfinished' });
+  const stays = (because: string): Statement => ({ kind: 'kept', ...about, because, reason: 'Unfinished' });
   const name = checkpointName(request.metadata.uid ?? '');
   const all = isServed(snapshot, ManifestCheckpoint) ? await snapshot.list({ kind: ManifestCheckpoint }) : [];
   const checkpoint = all.find(({ metadata }) => metadata.name === name);

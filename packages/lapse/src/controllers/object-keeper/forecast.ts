@@ -31,7 +31,7 @@ export const forecastKeepers: Forecaster = {
       for (const keeper of page) {
         if (mayEndAt(keeper.spec?.followObjectRef?.uid ?? '') !== undefined) {
           const early = await statementAbout(keeper, forecastContext, uncertain);
-          if (early.kind === 'ends') yield { ...early, uncertain: true };
+          if (early.kind === 'deleted') yield { ...early, uncertain: true };
         }
         yield await statementAbout(keeper, forecastContext, certain);
       }
@@ -50,7 +50,7 @@ async function statementAbout(
     return { kind: 'held', ...about, because: describeTerminating(keeper), reason: 'Terminating' };
   if (rule.kind === 'invalid') return { kind: 'held', ...about, because: rule.message };
   const ends = (at: Instant, because: string): Statement => ({
-    kind: 'ends',
+    kind: 'deleted',
     ...about,
     at,
     because,
@@ -59,14 +59,13 @@ async function statementAbout(
     const plan = computePlan(rule, undefined, { keeper, now, blind: false });
     const at = plan.kind === 'delete' ? plan.since : plan.until;
     const because = `created ${keeper.metadata.creationTimestamp}, TTL ${keeper.spec?.ttl}`;
-    return at === undefined ? { kind: 'stays', ...about, because } : ends(at, because);
+    return at === undefined ? { kind: 'kept', ...about, because } : ends(at, because);
   }
   const { ref } = rule;
   const what = `${ref.kind} ${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
   const { followed, since } = await followeds.find(rule, keeper);
   if (followed.kind === 'unclear') return { kind: 'held', ...about, because: followed.message };
-  if (followed.kind === 'exists')
-    return { kind: 'stays', ...about, because: `follows ${what}, which exists` };
+  if (followed.kind === 'exists') return { kind: 'kept', ...about, because: `follows ${what}, which exists` };
   const at = endAfterLoss(rule, followed, keeper, since);
   const after =
     keeper.spec?.ttl === undefined || rule.after === undefined ? '' : `, and ${keeper.spec.ttl} after it`;

@@ -47,9 +47,9 @@ function statementOn(
   const state = isNodeReadyOrWithinGrace(node, gracePeriod, now);
   switch (state.kind) {
     case 'ready':
-      return { kind: 'stays', ...about, because: `node ${name} is Ready and listed` };
+      return { kind: 'kept', ...about, because: `node ${name} is Ready and listed` };
     case 'expired':
-      return { kind: 'stays', ...about, because: `node ${name} is not Ready, and its grace period is over` };
+      return { kind: 'kept', ...about, because: `node ${name} is not Ready, and its grace period is over` };
     case 'withinGrace':
       return {
         kind: 'changes',

@@ -52,21 +52,21 @@ function statementAbout<T extends KubeObject>(
   const about = { object: nameOf(finishable.kind, object), rule };
   const end = forecast(finishable, object, forecastContext);
   switch (end.kind) {
-    case 'ends':
-      return { kind: 'ends', ...about, at: end.at, because: end.because, propagation: propagationPolicy };
+    case 'deleted':
+      return { kind: 'deleted', ...about, at: end.at, because: end.because, propagation: propagationPolicy };
     case 'exempt':
       return { kind: 'held', ...about, because: end.note };
     case 'notApplicable': {
       const reason = REASONS[end.because];
       if (end.because === 'being deleted')
         return {
-          kind: finishable.ttl(object).kind === 'after' ? 'held' : 'stays',
+          kind: finishable.ttl(object).kind === 'after' ? 'held' : 'kept',
           ...about,
           because: describeTerminating(object),
           reason,
         };
       return {
-        kind: HELD_REASONS.has(end.because) ? 'held' : 'stays',
+        kind: HELD_REASONS.has(end.because) ? 'held' : 'kept',
         ...about,
         because: describeExpiry(end),
         reason,
@@ -81,7 +81,7 @@ function statementAbout<T extends KubeObject>(
 const HELD_REASONS: ReadonlySet<string> = new Set(['invalid TTL', 'finish time unknown', 'opted out']);
 
 type Forecast =
-  | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
+  | { readonly kind: 'deleted'; readonly at: Instant; readonly because: string }
   | Exclude<ExpiryDecision, { kind: 'waiting' | 'held' | 'expired' }>;
 
 /** A finish time too far in the future is trusted later: the decision at that time counts. */
@@ -96,7 +96,7 @@ function forecast<T extends KubeObject>(
     case 'expired': {
       const because =
         describeBasis(decision.because) + (finishable.needsFirstSight?.(object) ? MAY_BE_LATER : '');
-      return { kind: 'ends', at: decision.kind === 'waiting' ? decision.until : decision.since, because };
+      return { kind: 'deleted', at: decision.kind === 'waiting' ? decision.until : decision.since, because };
     }
     case 'notApplicable':
       return decision.because === 'finish time unknown'
@@ -131,5 +131,5 @@ function forecastFromFirstSight<T extends KubeObject>(
   if (decision.kind !== 'waiting' && decision.kind !== 'expired') return unknown;
   const at = decision.kind === 'waiting' ? decision.until : decision.since;
   const because = `${unknown.note}: ${describeTtl(decision.because.ttl)} from when the controller first saw it, now at the latest`;
-  return { kind: 'ends', at, because };
+  return { kind: 'deleted', at, because };
 }

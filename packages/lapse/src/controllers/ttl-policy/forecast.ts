@@ -108,7 +108,7 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
   const about = { object, rule: policies.join(', '), ...(policies.length > 1 ? { policies } : {}) };
   switch (end.kind) {
     case 'none':
-      return { kind: 'stays', ...about, because: describeNone(end.decisions) };
+      return { kind: 'kept', ...about, because: describeNone(end.decisions) };
     case 'kept':
       return statementOnKept(about, end, seen[0]!.object);
     case 'waiting':
@@ -134,7 +134,7 @@ function statementOnKept(
 ): Statement {
   switch (because) {
     case 'unfinished':
-      return { kind: 'stays', ...about, because: describeDecisions(decisions), reason: REASONS[because] };
+      return { kind: 'kept', ...about, because: describeDecisions(decisions), reason: REASONS[because] };
     case 'being deleted':
       return { kind: 'held', ...about, because: describeTerminating(object), reason: REASONS[because] };
     case 'opted out':
@@ -175,7 +175,7 @@ function statementOnEnd(
     };
   const pace = by.perMinute === undefined ? '' : `; at most ${by.perMinute} per minute`;
   return {
-    kind: 'ends',
+    kind: 'deleted',
     ...acting,
     at: since,
     because: `${because}${pace}`,

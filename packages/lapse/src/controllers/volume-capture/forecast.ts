@@ -47,7 +47,7 @@ function statementOnWork(
 ): Statement {
   const { mode } = request.spec ?? {};
   const about = { object: nameOf(VolumeCaptureRequest, request), rule: `spec.mode ${mode}` };
-  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because, reason: 'Unfinished' });
+  const stays = (because: string): Statement => ({ kind: 'kept', ...about, because, reason: 'Unfinished' });
   const claim =
     mode === 'Snapshot' || mode === 'Detach'
       ? computeClaimKey(request, allowElsewhere)

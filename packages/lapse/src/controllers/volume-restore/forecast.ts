@@ -34,7 +34,7 @@ async function statementOnWork(
   allowElsewhere: boolean,
 ): Promise<Statement> {
   const about = { object: nameOf(VolumeRestoreRequest, request), rule: 'spec.sourceRef' };
-  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because, reason: 'Unfinished' });
+  const stays = (because: string): Statement => ({ kind: 'kept', ...about, because, reason: 'Unfinished' });
   const source = computeSource(request);
   const target = computeTarget(request, allowElsewhere);
   for (const part of [source, target])

@@ -9,13 +9,13 @@ import {
   type OwnerState,
   type Propagation,
 } from '@lapse/simulation/controllers/ownerGc/compute';
-import type { Ends, ObjectName } from '#controllers/forecaster';
+import type { DeletedStatement, ObjectName } from '#controllers/forecaster';
 import type { Dependent } from '../plan.ts';
 import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 import {
   type Course,
   computeCourses,
-  computeGoing,
+  computeDependentResult,
   computePolicies,
   computeWaits,
   coursesAfterwards,
@@ -28,9 +28,9 @@ export interface Dependents {
   readonly propagation: Propagation;
 }
 
-export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'uncertain'> {
+export interface Deletion extends Pick<DeletedStatement, 'object' | 'at' | 'propagation' | 'uncertain'> {
   /** Propagation policies of competing deletions at the same time. Any of them may be first. */
-  readonly competing?: readonly Ends['propagation'][];
+  readonly competing?: readonly DeletedStatement['propagation'][];
 }
 
 const MOST_NAMED = 1000;
@@ -52,7 +52,7 @@ interface Gone {
 type Chance = 'no' | 'uncertain' | 'yes';
 
 /** An object that is deleted at the current time. */
-interface Going {
+interface CurrentDeletion {
   readonly policies: Set<Propagation>;
   isSure: boolean;
   readonly namespace: string;
@@ -66,7 +66,7 @@ interface Going {
 export class Cascade {
   readonly #ownership: Ownership | undefined;
   readonly #gone = new Map<string, Gone>();
-  #going = new Map<string, Going>();
+  #current = new Map<string, CurrentDeletion>();
 
   /** Without an ownership index only the objects themselves are deleted. */
   constructor(ownership: Ownership | undefined) {
@@ -102,7 +102,7 @@ export class Cascade {
   deleteTogether(deletions: readonly Deletion[]): Dependents[] {
     if (deletions.every(({ object }) => this.#isAlone(object)))
       return deletions.map((one) => this.#deleteAlone(one));
-    this.#going = new Map();
+    this.#current = new Map();
     const propagations = deletions.map((one, by) => this.#begin(one, by));
     this.#spread();
     this.#makeSure();
@@ -112,7 +112,7 @@ export class Cascade {
   #begin({ object, propagation: asked, uncertain, competing = NOTHING }: Deletion, by: number): Propagation {
     const inherited = this.#ownership?.policyOf(object.uid) ?? 'Background';
     const propagation = asked ?? inherited;
-    this.#going.set(object.uid, {
+    this.#current.set(object.uid, {
       policies: new Set([propagation, ...competing.map((one) => one ?? inherited)]),
       isSure: uncertain !== true,
       namespace: object.namespace ?? '',
@@ -121,20 +121,20 @@ export class Cascade {
     });
     if (isNamespace(object))
       for (const member of this.#ownership?.inNamespace(object.name) ?? NOTHING)
-        this.#goes(member, { policies: ['Background'], by, depth: 1, isSure: uncertain !== true });
+        this.#addDeletion(member, { policies: ['Background'], by, depth: 1, isSure: uncertain !== true });
     return propagation;
   }
 
   /** Records that a member is deleted, and the propagation policy. Returns whether that is new. */
-  #goes(
+  #addDeletion(
     member: Member,
     { policies, by, depth, isSure }: { policies: Propagation[]; by: number; depth: number; isSure: boolean },
   ): boolean {
     const { uid = '', namespace = '' } = member.metadata;
-    const known = this.#going.get(uid);
+    const known = this.#current.get(uid);
     if (known === undefined) {
       if (this.endOf(uid) !== undefined) return false;
-      this.#going.set(uid, { policies: new Set(policies), isSure, namespace, taken: member, by, depth });
+      this.#current.set(uid, { policies: new Set(policies), isSure, namespace, taken: member, by, depth });
       return true;
     }
     const before = known.policies.size;
@@ -144,15 +144,15 @@ export class Cascade {
 
   /** Finds everything that may be deleted. An object with its own rule may be deleted with its owner first. */
   #spread(): void {
-    const queue = [...this.#going.keys()];
+    const queue = [...this.#current.keys()];
     for (let i = 0; i < queue.length; i++) {
-      const { by, depth } = this.#going.get(queue[i]!)!;
+      const { by, depth } = this.#current.get(queue[i]!)!;
       for (const member of this.#dependentsOf(queue[i]!)) {
         if (member.metadata.deletionTimestamp !== undefined) continue;
         const ties = this.#tiesOf(member);
-        if (computeGoing(ties) === 'stays') continue;
+        if (computeDependentResult(ties) === 'kept') continue;
         const policies = computePolicies(ties, this.#bearingOf(member));
-        if (this.#goes(member, { policies, by, depth: depth + 1, isSure: false }))
+        if (this.#addDeletion(member, { policies, by, depth: depth + 1, isSure: false }))
           queue.push(member.metadata.uid ?? '');
       }
     }
@@ -160,13 +160,18 @@ export class Cascade {
 
   /** Finds the objects that are deleted in every order of events. */
   #makeSure(): void {
-    const queue = [...this.#going].filter(([, { isSure }]) => isSure).map(([uid]) => uid);
+    const queue = [...this.#current].filter(([, { isSure }]) => isSure).map(([uid]) => uid);
     for (let i = 0; i < queue.length; i++)
       for (const member of this.#dependentsOf(queue[i]!)) {
         const { uid = '' } = member.metadata;
-        const going = this.#going.get(uid);
-        if (going === undefined || going.isSure || computeGoing(this.#tiesOf(member)) !== 'goes') continue;
-        going.isSure = true;
+        const current = this.#current.get(uid);
+        if (
+          current === undefined ||
+          current.isSure ||
+          computeDependentResult(this.#tiesOf(member)) !== 'deleted'
+        )
+          continue;
+        current.isSure = true;
         queue.push(uid);
       }
   }
@@ -177,16 +182,16 @@ export class Cascade {
       moreDependents: 0,
       propagation,
     }));
-    const gone = [...this.#going].map(([uid, going]): [string, Gone] => [
+    const gone = [...this.#current].map(([uid, current]): [string, Gone] => [
       uid,
       {
-        at: deletions[going.by]!.at,
-        uncertain: !going.isSure,
-        courses: coursesAfterwards(this.#coursesOf(uid, going)),
+        at: deletions[current.by]!.at,
+        uncertain: !current.isSure,
+        courses: coursesAfterwards(this.#coursesOf(uid, current)),
         stuck: this.#stuck(uid, new Set()),
       },
     ]);
-    for (const { isSure, taken, by, depth } of this.#going.values()) {
+    for (const { isSure, taken, by, depth } of this.#current.values()) {
       if (taken === undefined) continue;
       const answer = answers[by]!;
       const object = nameOfMember(taken);
@@ -194,7 +199,7 @@ export class Cascade {
       else answer.dependents.push(isSure ? { object, depth } : { object, depth, uncertain: true });
     }
     for (const [uid, one] of gone) this.#note(uid, one);
-    this.#going = new Map();
+    this.#current = new Map();
     return answers;
   }
 
@@ -227,7 +232,7 @@ export class Cascade {
     return {
       isOwner: owned.length > 0,
       isCircle: owned.some(
-        (one) => this.#going.get(one.metadata.uid ?? '')?.policies.has('Foreground') === true,
+        (one) => this.#current.get(one.metadata.uid ?? '')?.policies.has('Foreground') === true,
       ),
       inherited: inheritedPropagation(metadata),
     };
@@ -238,13 +243,13 @@ export class Cascade {
     const { isCircle } = this.#bearingOf(member);
     const { ownerReferences = NOTHING, namespace: home = '' } = metadata;
     return this.#ownership!.ownersOf(metadata, ownerReferences).map(({ reference: { uid }, state }) => {
-      const known = state === 'unknown' ? undefined : this.#going.get(uid);
-      const going = known?.namespace === '' || known?.namespace === home ? known : undefined;
+      const known = state === 'unknown' ? undefined : this.#current.get(uid);
+      const current = known?.namespace === '' || known?.namespace === home ? known : undefined;
       return {
-        courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
+        courses: current === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, current),
         // In a cycle it is unblocked before it is deleted.
         blocks: !isCircle && isBlocking(metadata, uid),
-        waits: computeWaits(going?.policies),
+        waits: computeWaits(current?.policies),
       };
     });
   }
@@ -254,10 +259,10 @@ export class Cascade {
     if (state === 'unknown') return ['unknown'];
     // An owner that is already waiting has been removed from the references, or has deleted its dependents.
     if (state !== 'solid') return ['absent'];
-    return this.#gone.get(uid)?.courses ?? ['stays'];
+    return this.#gone.get(uid)?.courses ?? ['exists'];
   }
 
-  #coursesOf(uid: string, { policies, isSure }: Going): Course[] {
+  #coursesOf(uid: string, { policies, isSure }: CurrentDeletion): Course[] {
     const isKept = this.keptBy(uid).length > 0;
     return computeCourses(policies, { isSure, isKept, isPerhapsGone: this.#gone.has(uid) });
   }
@@ -265,7 +270,7 @@ export class Cascade {
   /** Whether it is stuck terminating after its deletion. `path`: uids that are already being checked. */
   #stuck(uid: string, path: Set<string>): Chance {
     if (this.keptBy(uid).length > 0) return 'yes';
-    const policies = this.#going.get(uid)?.policies;
+    const policies = this.#current.get(uid)?.policies;
     if (policies?.has('Foreground') !== true || path.has(uid)) return 'no';
     path.add(uid);
     let most: Chance = 'no';
@@ -282,14 +287,14 @@ export class Cascade {
     const { uid = '', deletionTimestamp } = member.metadata;
     const ties = this.#tiesOf(member);
     if (ties.some(({ courses }) => courses.includes('unknown'))) return 'yes';
-    const going = this.#going.get(uid);
+    const current = this.#current.get(uid);
     const gone = this.#gone.get(uid);
-    if (going === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
-    const stuck = going === undefined ? (gone?.stuck ?? 'uncertain') : this.#stuck(uid, path);
+    if (current === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
+    const stuck = current === undefined ? (gone?.stuck ?? 'uncertain') : this.#stuck(uid, path);
     if (stuck !== 'yes') return stuck;
     // If another owner exists when the dependent is processed, the reference to this one is removed.
-    const isFaithful = going === undefined || ties.filter(isInPlay).length === 1;
-    return isFaithful && (going ?? { isSure: gone?.uncertain !== true }).isSure ? 'yes' : 'uncertain';
+    const isFaithful = current === undefined || ties.filter(isInPlay).length === 1;
+    return isFaithful && (current ?? { isSure: gone?.uncertain !== true }).isSure ? 'yes' : 'uncertain';
   }
 }
 

@@ -11,14 +11,14 @@ import type { Propagation as Policy } from '@lapse/simulation/controllers/ownerG
 /** The states of an owner during this time, as its dependent sees them. */
 export type Course =
   /** It exists throughout. */
-  | 'stays'
+  | 'exists'
   /** It exists at first. Afterwards it does not exist, or only waits for its dependents. */
-  | 'goes'
+  | 'deleted'
   /**
    * It waits for its dependents, but has a foreign finalizer: when it stops waiting it counts as an existing owner
    * again.
    */
-  | 'wavers'
+  | 'waitsThenExists'
   /** It exists at first. Then it removes its own reference (orphan propagation). */
   | 'orphans'
   /** It was deleted, or its reference removed, before. */
@@ -55,36 +55,39 @@ export function computeCourses(
   policies: Iterable<Policy>,
   { isSure, isKept, isPerhapsGone }: Owner,
 ): Course[] {
-  const courses = new Set<Course>(isSure ? [] : ['stays']);
+  const courses = new Set<Course>(isSure ? [] : ['exists']);
   for (const policy of policies)
     if (policy === 'Orphan') courses.add('orphans');
-    else if (!isKept) courses.add('goes');
-    else courses.add(policy === 'Foreground' ? 'wavers' : 'stays');
+    else if (!isKept) courses.add('deleted');
+    else courses.add(policy === 'Foreground' ? 'waitsThenExists' : 'exists');
   if (isPerhapsGone) courses.add('absent');
   return [...courses];
 }
 
 /** Its states as seen afterwards by dependents that still exist. */
 export function coursesAfterwards(courses: readonly Course[]): Course[] {
-  const isThere = courses.includes('stays') || courses.includes('wavers');
-  const isStruck = courses.some((course) => course !== 'stays');
-  return [...(isThere ? ['stays' as const] : []), ...(isStruck ? ['absent' as const] : [])];
+  const isThere = courses.includes('exists') || courses.includes('waitsThenExists');
+  const isRemoved = courses.some((course) => course !== 'exists');
+  return [...(isThere ? ['exists' as const] : []), ...(isRemoved ? ['absent' as const] : [])];
 }
 
-export type Going = 'stays' | 'uncertain' | 'goes';
+/** What happens to a dependent in every order of events, or `uncertain`. */
+export type DependentResult = 'kept' | 'uncertain' | 'deleted';
 
-export function computeGoing(ties: readonly Tie[]): Going {
-  const canGo =
+export function computeDependentResult(ties: readonly Tie[]): DependentResult {
+  const canBeDeleted =
     ties.every(
-      ({ courses }) => courses.some((course) => course !== 'stays') && !courses.includes('unknown'),
-    ) && ties.some(({ courses }) => courses.includes('goes') || courses.includes('wavers'));
-  if (!canGo) return 'stays';
+      ({ courses }) => courses.some((course) => course !== 'exists') && !courses.includes('unknown'),
+    ) && ties.some(({ courses }) => courses.includes('deleted') || courses.includes('waitsThenExists'));
+  if (!canBeDeleted) return 'kept';
   // An owner whose reference is removed because another one exists no longer counts. The last owner decides, and it
   // must certainly be deleted.
   const isSure = ({ courses, blocks }: Tie, or?: Course) =>
-    courses.every((course) => course === 'goes' || (course === 'wavers' && blocks) || course === or);
-  const mustGo = ties.some((tie) => isSure(tie)) && ties.every((tie) => isSure(tie, 'absent'));
-  return mustGo ? 'goes' : 'uncertain';
+    courses.every(
+      (course) => course === 'deleted' || (course === 'waitsThenExists' && blocks) || course === or,
+    );
+  const mustBeDeleted = ties.some((tie) => isSure(tie)) && ties.every((tie) => isSure(tie, 'absent'));
+  return mustBeDeleted ? 'deleted' : 'uncertain';
 }
 
 export interface Bearing {

@@ -39,7 +39,7 @@ export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
 function adviseOnOutcome(question: Question): Advice[] {
   const { decision, now } = question;
   switch (decision.kind) {
-    case 'ends':
+    case 'deleted':
       return [
         ...(isOverdue(decision.at, now)
           ? [
@@ -72,7 +72,7 @@ function adviseOnOutcome(question: Question): Advice[] {
       return howToRelease(question, decision.by);
     case 'changes':
       return [];
-    case 'stays':
+    case 'kept':
       return howToEnd(question, decision.by);
     case 'noRule':
       return question.disabled.length > 0 ? [] : whichPolicy(question);
@@ -170,6 +170,6 @@ function howToEnd(question: Question, { family, rule, reason }: RuleDecision): A
 }
 
 function adviseOnDisabledRules({ enableWith = '', rule, says }: RuleDecision, decision: Decision): Advice[] {
-  if ((says !== 'ends' && says !== 'changes') || decision.kind === 'terminating') return [];
+  if ((says !== 'deleted' && says !== 'changes') || decision.kind === 'terminating') return [];
   return [{ what: `to enable ${rule}`, command: `lapse run ${quoted(enableWith)}` }];
 }

@@ -104,7 +104,7 @@ export async function evaluateDisabledRules(
 }
 
 /** A rule that the object never uses makes no difference, enabled or not. */
-const isIdle = ({ kind, reason }: Statement): boolean => kind === 'stays' && reason === 'NoTTL';
+const isIdle = ({ kind, reason }: Statement): boolean => kind === 'kept' && reason === 'NoTTL';
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
 
@@ -119,7 +119,7 @@ function decisionOf(family: string, statement: Statement): RuleDecision {
     ...(policies === undefined ? {} : { policies }),
   };
   switch (statement.kind) {
-    case 'ends':
+    case 'deleted':
       return {
         ...base,
         at: statement.at,
@@ -129,7 +129,7 @@ function decisionOf(family: string, statement: Statement): RuleDecision {
       return { ...base, at: statement.at };
     case 'held':
       return statement.until === undefined ? base : { ...base, at: statement.until };
-    case 'stays':
+    case 'kept':
       return base;
   }
 }

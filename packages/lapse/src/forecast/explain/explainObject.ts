@@ -83,7 +83,7 @@ async function findDependents(
     endingNamespaces: new Set(isNamespace ? [object.name] : []),
     onUnread,
   });
-  const propagation = decision.kind === 'ends' ? (decision.by.propagation ?? 'Background') : 'Background';
+  const propagation = decision.kind === 'deleted' ? (decision.by.propagation ?? 'Background') : 'Background';
   const { dependents: named, moreDependents: more } = new Cascade(ownership).delete({
     object,
     at: now,

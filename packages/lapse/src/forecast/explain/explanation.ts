@@ -10,7 +10,7 @@ export interface RuleDecision {
   /** The name in `--controllers`. */
   readonly family: string;
   readonly rule: string;
-  readonly says: 'ends' | 'held' | 'stays' | 'changes';
+  readonly says: 'deleted' | 'held' | 'kept' | 'changes';
   /** All policies that were evaluated for the object, if `rule` does not name all of them. */
   readonly policies?: readonly string[];
   readonly because: string;
@@ -23,7 +23,7 @@ export interface RuleDecision {
 
 export type Decision =
   /** A rule deletes it. */
-  | { readonly kind: 'ends'; readonly at: Instant; readonly by: RuleDecision }
+  | { readonly kind: 'deleted'; readonly at: Instant; readonly by: RuleDecision }
   /** It is deleted together with another object. */
   | {
       readonly kind: 'deletedWith';
@@ -39,13 +39,13 @@ export type Decision =
   | { readonly kind: 'held'; readonly by: RuleDecision }
   | { readonly kind: 'changes'; readonly at: Instant; readonly by: RuleDecision }
   /** A rule was evaluated and keeps it. */
-  | { readonly kind: 'stays'; readonly by: RuleDecision }
+  | { readonly kind: 'kept'; readonly by: RuleDecision }
   | { readonly kind: 'noRule' };
 
 /** The effect of a policy or a Cleaner on another object. */
 export interface Action {
   readonly object: ObjectName;
-  readonly says: 'ends' | 'held' | 'stays';
+  readonly says: 'deleted' | 'held' | 'kept';
   readonly at?: Instant;
   readonly because: string;
 }

@@ -26,7 +26,7 @@ export async function findActions(
     if (statement.object.uid === object.uid || statement.kind === 'changes') continue;
     if (!statement.rule.split(', ').includes(rule)) continue;
     const { object: other, because } = statement;
-    const at = statement.kind === 'ends' ? { at: statement.at } : {};
+    const at = statement.kind === 'deleted' ? { at: statement.at } : {};
     actions.push({ object: other, says: statement.kind, because, ...at });
   }
   return actions.sort((a, b) => (a.at ?? Number.POSITIVE_INFINITY) - (b.at ?? Number.POSITIVE_INFINITY));

@@ -55,7 +55,7 @@ export async function findDecision(
 /** The earliest deletion counts. Otherwise what holds it. Otherwise why it is kept. */
 function decide(ruleDecisions: readonly RuleDecision[], company: readonly Decision[]): Decision {
   const own = ruleDecisions.flatMap((by): Decision[] =>
-    by.says === 'ends' && by.at !== undefined ? [{ kind: 'ends', at: by.at, by }] : [],
+    by.says === 'deleted' && by.at !== undefined ? [{ kind: 'deleted', at: by.at, by }] : [],
   );
   const [earliest] = [...own, ...company].sort((a, b) => timeOf(a) - timeOf(b));
   if (earliest !== undefined) return earliest;
@@ -64,17 +64,19 @@ function decide(ruleDecisions: readonly RuleDecision[], company: readonly Decisi
   if (held !== undefined) return { kind: 'held', by: held };
   const [change] = said('changes').sort((a, b) => a.at! - b.at!);
   if (change !== undefined) return { kind: 'changes', at: change.at!, by: change };
-  const [stays] = said('stays');
-  return stays === undefined ? { kind: 'noRule' } : { kind: 'stays', by: stays };
+  const [stays] = said('kept');
+  return stays === undefined ? { kind: 'noRule' } : { kind: 'kept', by: stays };
 }
 
 const timeOf = (decision: Decision): number =>
-  decision.kind === 'ends' || decision.kind === 'deletedWith' ? decision.at : Number.POSITIVE_INFINITY;
+  decision.kind === 'deleted' || decision.kind === 'deletedWith' ? decision.at : Number.POSITIVE_INFINITY;
 
 /** When an object is deleted, as far as is known. */
 function deletedAt({ decision }: ObjectDecision, now: Instant): Instant | undefined {
   if (decision.kind === 'terminating') return now;
-  return decision.kind === 'ends' || decision.kind === 'deletedWith' ? laterOf(decision.at, now) : undefined;
+  return decision.kind === 'deleted' || decision.kind === 'deletedWith'
+    ? laterOf(decision.at, now)
+    : undefined;
 }
 
 /** When it no longer exists. Undefined with a foreign finalizer, because the time of its removal is unknown. */
@@ -88,7 +90,7 @@ const goneAt = (found: ObjectDecision, { metadata }: KubeObject, now: Instant): 
 function releasedAt(found: ObjectDecision, owner: KubeObject, now: Instant): Instant | undefined {
   const { decision } = found;
   const { finalizers = [] } = owner.metadata;
-  const manner = decision.kind === 'ends' ? decision.by.propagation : undefined;
+  const manner = decision.kind === 'deleted' ? decision.by.propagation : undefined;
   const isDeleted = decision.kind === 'terminating';
   if (manner === 'Orphan' || (isDeleted && finalizers.includes(ORPHAN))) return undefined;
   const isFirst = manner === 'Foreground' || (isDeleted && finalizers.includes(FOREGROUND));
@@ -169,7 +171,7 @@ async function withNamespace(
 
 /** Why another object is deleted, as a phrase after its name. */
 function describeDeletion(decision: Decision): string {
-  if (decision.kind === 'ends') {
+  if (decision.kind === 'deleted') {
     const { because, rule } = decision.by;
     return `is deleted: ${because}${because.includes(rule) ? '' : ` (${rule})`}`;
   }

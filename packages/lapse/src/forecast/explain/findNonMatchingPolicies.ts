@@ -26,7 +26,7 @@ export async function findNonMatchingPolicies(
       if (!isForKindOf(spec, object)) continue;
       const rule = ruleOf(kind, metadata);
       const because = describeNonMatch(broken.get(metadata.uid ?? ''));
-      if (!evaluated.has(rule)) found.push({ family: family.name, rule, says: 'stays', because });
+      if (!evaluated.has(rule)) found.push({ family: family.name, rule, says: 'kept', because });
     }
   return found;
 }

@@ -9,7 +9,7 @@ import { refText } from '@lapse/simulation/refs';
 import type { SimulatedReconcile } from '@lapse/simulation/timelineWriter';
 import type { Attribution, DeletingReconcile } from './attribution.ts';
 
-export interface End {
+export interface SimulatedDeletion {
   /** When its deletion was accepted. */
   readonly at: Instant;
   /** When it no longer existed. Undefined: a finalizer still holds it. */
@@ -37,7 +37,7 @@ export interface ReasonSources {
 
 const QUIET = new Set(['events', 'leases']);
 
-interface Found extends Omit<End, 'because'> {
+interface Found extends Omit<SimulatedDeletion, 'because'> {
   readonly reconcile?: DeletingReconcile;
   readonly owner?: string;
 }
@@ -59,23 +59,24 @@ export class DeletionLog {
     const isEnding = after === undefined || after.metadata.deletionTimestamp !== undefined;
     if (!isEnding) return;
     const known = this.#found.get(uid);
-    if (known === undefined) this.#found.set(uid, this.#end(change, object));
+    if (known === undefined) this.#found.set(uid, this.#deletion(change, object));
     else if (after === undefined) known.gone = change.at;
     this.#names.set(uid, refText(change.kind, keyOf(change)));
   }
 
   /** In the order of time. */
-  explain(reconciles: readonly SimulatedReconcile[], sources: ReasonSources): End[] {
+  explain(reconciles: readonly SimulatedReconcile[], sources: ReasonSources): SimulatedDeletion[] {
     const waits = waitsOf(reconciles);
     return [...this.#found.values()]
-      .map(({ reconcile, owner, ...end }): End => {
-        if (reconcile !== undefined) return { ...end, because: reasonOf(end, reconcile, waits, sources) };
-        return { ...end, because: owner === undefined ? '' : `its owner ${owner} was deleted` };
+      .map(({ reconcile, owner, ...deletion }): SimulatedDeletion => {
+        if (reconcile !== undefined)
+          return { ...deletion, because: reasonOf(deletion, reconcile, waits, sources) };
+        return { ...deletion, because: owner === undefined ? '' : `its owner ${owner} was deleted` };
       })
-      .sort((a, b) => a.at - b.at || (refOfEnd(a) < refOfEnd(b) ? -1 : 1));
+      .sort((a, b) => a.at - b.at || (refOfDeletion(a) < refOfDeletion(b) ? -1 : 1));
   }
 
-  #end(change: Change, object: KubeObject): Found {
+  #deletion(change: Change, object: KubeObject): Found {
     const { at, kind, namespace, name, after } = change;
     const reconcile = change.by === 'process' ? this.#attribution.of(change) : undefined;
     const owner = object.metadata.ownerReferences?.map(({ uid }) => this.#names.get(uid)).find(Boolean);
@@ -104,7 +105,7 @@ function byWhom({ by }: Change, owner: string | undefined): string {
 const keyOf = ({ namespace, name }: { namespace?: string; name: string }) =>
   namespace === undefined ? { name } : { namespace, name };
 
-export const refOfEnd = (end: End): string => refText(end.kind, keyOf(end));
+export const refOfDeletion = (deletion: SimulatedDeletion): string => refText(deletion.kind, keyOf(deletion));
 
 type Waits = ReadonlyMap<string, readonly SimulatedReconcile[]>;
 
@@ -125,16 +126,16 @@ const ABOUT = 30_000;
 
 /** The forecast, if it came true. Otherwise the rule, if it is another object, and the wait. */
 function reasonOf(
-  end: Omit<End, 'because'>,
+  deletion: Omit<SimulatedDeletion, 'because'>,
   reconcile: DeletingReconcile,
   waits: Waits,
   sources: ReasonSources,
 ): string {
-  const predicted = sources.predicted(end.uid);
+  const predicted = sources.predicted(deletion.uid);
   if (
     predicted !== undefined &&
-    predicted.at <= end.at &&
-    end.at - Math.max(predicted.at, sources.start) < ABOUT
+    predicted.at <= deletion.at &&
+    deletion.at - Math.max(predicted.at, sources.start) < ABOUT
   )
     return predicted.because.includes(predicted.rule)
       ? predicted.because
@@ -143,10 +144,12 @@ function reasonOf(
     sources.kindOf(reconcile.controller) ?? reconcile.controller,
     parseKeyText(reconcile.key),
   );
-  const decidedBy = rule === refText(end.kind, keyOf(end)) ? '' : rule;
+  const decidedBy = rule === refText(deletion.kind, keyOf(deletion)) ? '' : rule;
   const wait = waits
     .get(`${reconcile.controller} ${reconcile.key}`)
-    ?.filter(({ at, outcome }) => at < end.at && outcome.kind === 'waitUntil' && isDue(outcome.at, end.at))
+    ?.filter(
+      ({ at, outcome }) => at < deletion.at && outcome.kind === 'waitUntil' && isDue(outcome.at, deletion.at),
+    )
     .at(-1)?.outcome;
   const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : reconcile.reason;
   return decidedBy === '' ? due : `${decidedBy}: ${due}`;

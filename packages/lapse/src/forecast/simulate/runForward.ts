@@ -8,7 +8,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Family } from '#controllers/family';
-import type { Ends } from '#controllers/forecaster';
+import type { DeletedStatement } from '#controllers/forecaster';
 import { readGeneral } from '#manager/configuration/general';
 import { isOurs, kindsOf } from '#manager/crds';
 import { UsageError } from '#manager/usage';
@@ -17,7 +17,7 @@ import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, readingFrom } from '../snapshot.ts';
 import { Attribution } from './attribution.ts';
 import { composeFamilies } from './composeFamilies.ts';
-import { DeletionLog, type End } from './deletionLog.ts';
+import { DeletionLog, type SimulatedDeletion } from './deletionLog.ts';
 import { loadObjects, refOf } from './loadObjects.ts';
 import { describeObject } from './manifests.ts';
 
@@ -39,7 +39,7 @@ export interface RunOptions {
 }
 
 export interface RunResult {
-  readonly ends: readonly End[];
+  readonly deletions: readonly SimulatedDeletion[];
   readonly notes: readonly string[];
   /** Errors of changed policies, as messages. */
   readonly problems: readonly string[];
@@ -50,7 +50,7 @@ const STEPS = 50;
 export async function runForward(options: RunOptions): Promise<RunResult> {
   const { families, known, document, start, length, seed, onProgress } = options;
   const attribution = new Attribution();
-  const endings = new DeletionLog(attribution);
+  const log = new DeletionLog(attribution);
   const notes: string[] = [];
   let predicted: Awaited<ReturnType<typeof forecast>> = new Map();
   const compose = composeFamilies({
@@ -69,7 +69,7 @@ export async function runForward(options: RunOptions): Promise<RunResult> {
       predicted = await forecast(world, options);
     },
     onRequest: (request) => attribution.request(request),
-    onChange: (change) => endings.change(change),
+    onChange: (change) => log.change(change),
   });
   try {
     for (let step = 1; step <= STEPS; step++) {
@@ -77,12 +77,12 @@ export async function runForward(options: RunOptions): Promise<RunResult> {
       onProgress?.(step / STEPS);
     }
     const kinds = new Map(simulation.controllers.map(({ name, for: { kind } }) => [name, kind]));
-    const ends = endings.explain(simulation.reconciles, {
+    const deletions = log.explain(simulation.reconciles, {
       start,
       kindOf: (controller) => kinds.get(controller),
       predicted: (uid) => predicted.get(uid),
     });
-    return { ends, notes, problems: await findProblems(simulation, options.changes) };
+    return { deletions, notes, problems: await findProblems(simulation, options.changes) };
   } finally {
     await simulation.close();
   }
@@ -118,7 +118,10 @@ async function prepare(world: Simulation, options: RunOptions): Promise<string[]
  * The forecasts of the families at the start, used only for the wording. The deletions are those of the
  * controllers.
  */
-async function forecast(world: Simulation, options: RunOptions): Promise<ReadonlyMap<string, Ends>> {
+async function forecast(
+  world: Simulation,
+  options: RunOptions,
+): Promise<ReadonlyMap<string, DeletedStatement>> {
   const { families, known, document, start } = options;
   const served = await world.user.discovery.all();
   const setting = {
@@ -129,11 +132,11 @@ async function forecast(world: Simulation, options: RunOptions): Promise<Readonl
     known,
     selected: families,
   };
-  const ends = new Map<string, Ends>();
+  const deletions = new Map<string, DeletedStatement>();
   for await (const { statement } of collectForecasts(setting, families, NOTHING_KNOWN, () => {}))
-    if (statement.kind === 'ends' && (ends.get(statement.object.uid)?.at ?? Infinity) > statement.at)
-      ends.set(statement.object.uid, statement);
-  return ends;
+    if (statement.kind === 'deleted' && (deletions.get(statement.object.uid)?.at ?? Infinity) > statement.at)
+      deletions.set(statement.object.uid, statement);
+  return deletions;
 }
 
 async function findProblems(simulation: Simulation, changes: readonly KubeObject[]): Promise<string[]> {

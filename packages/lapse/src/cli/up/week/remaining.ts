@@ -57,7 +57,7 @@ const timeOf = ({ at }: Left): number => at ?? Number.POSITIVE_INFINITY;
 
 function computeWhy(decision: Decision): Omit<Left, 'ref'> | undefined {
   switch (decision.kind) {
-    case 'ends':
+    case 'deleted':
       return { at: decision.at, because: decision.by.because };
     case 'deletedWith': {
       const { at, what, because } = decision;
@@ -65,7 +65,7 @@ function computeWhy(decision: Decision): Omit<Left, 'ref'> | undefined {
     }
     case 'held':
       return { because: decision.by.because };
-    case 'stays':
+    case 'kept':
       return isTemporary(decision.by) ? { because: decision.by.because } : undefined;
     case 'terminating':
       return { because: `a finalizer keeps it: ${decision.finalizers.join(', ')}` };
