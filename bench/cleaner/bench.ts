@@ -128,13 +128,13 @@ async function memory(quick: boolean, built: boolean): Promise<void> {
   process.stdout.write(`${markdownTable(header, rows)}\n`);
   if (quick) return;
   for (const [name, size] of Object.entries(last))
-    verdict(
+    report(
       size <= RESIDENT_MEGABYTES,
       `100,000 waiting Cleaners, ${name}: ${size} MB (limit ${RESIDENT_MEGABYTES})`,
     );
 }
 
-const verdict = (holds: boolean, text: string) => {
+const report = (holds: boolean, text: string) => {
   process.stdout.write(`${holds ? 'holds' : 'FAILS'}: ${text}\n`);
   if (!holds) process.exitCode = 1;
 };
@@ -164,16 +164,16 @@ export default async function run(args: readonly string[]): Promise<void> {
     `${markdownTable(['restart with', 'seconds', 'requests', 'looks'], [[`${count.toLocaleString('en')} waiting Cleaners`, seconds.toFixed(2), String(requests), String(looks)]])}\n`,
   );
   if (!quick)
-    verdict(
+    report(
       timers.megabytes <= MEGABYTES,
       `1,000,000 waiting Cleaners in ${timers.megabytes.toFixed(1)} MB (limit ${MEGABYTES})`,
     );
   const rate = rates['evaluations, all conditions of a Cleaner'] ?? 0;
-  verdict(
+  report(
     rate >= EVALUATIONS_PER_SECOND,
     `${Math.round(rate).toLocaleString('en')} evaluations per second (limit ${EVALUATIONS_PER_SECOND.toLocaleString('en')})`,
   );
-  verdict(
+  report(
     looks === 0,
     `a restart looks at ${looks} of ${count.toLocaleString('en')} waiting Cleaners (limit 0)`,
   );

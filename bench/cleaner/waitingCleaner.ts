@@ -74,7 +74,7 @@ export function storedCleaner(i: number): Cleaner {
 }
 
 export function waitingStatus(cleaner: Cleaner, now: Instant): CleanerStatus {
-  const message = 'nothing is looked at before the TTL is over';
+  const message = 'nothing is evaluated or deleted before the TTL has passed';
   return buildStatus(cleaner, { reason: 'NotExpired', message, next: now }, now);
 }
 

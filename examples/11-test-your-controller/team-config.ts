@@ -1,4 +1,4 @@
-// Somebody's controller, written with nothing but fetch: a Namespace labelled with a team gets a ConfigMap that names it.
+// A controller of another project, written with nothing but fetch: a Namespace labelled with a team gets a ConfigMap that names it.
 
 interface Event {
   type: string;

@@ -161,7 +161,7 @@ const target = object(
 
 const spec = object(
   {
-    ttl: string('How long after its creation nothing is looked at: a Go duration such as 360h.', {
+    ttl: string('Time after creation before anything is evaluated or deleted: a Go duration such as 360h.', {
       maxLength: 64,
     }),
     retry: object({
@@ -169,7 +169,7 @@ const spec = object(
         maxLength: 64,
       }),
       monotonic: boolean(
-        'The author asserts that conditions stay true once they are: then the time is searched for. It only decides when to look.',
+        'The author asserts that conditions stay true once they are: then Lapse computes the time at which they become true. It only affects when they are evaluated.',
       ),
     }),
     helm: object(
@@ -179,14 +179,14 @@ const spec = object(
       },
       ['release'],
     ),
-    targets: list(target, 64, { description: 'Objects to look at, to delete, or both.' }),
+    targets: list(target, 64, { description: 'Objects that conditions read, objects to delete, or both.' }),
     conditions: list(string('CEL; `time` is the time of the evaluation.', { maxLength: 4096 }), 16, {
       description: 'All must be true. None: deletion at the end of the TTL.',
     }),
     serviceAccountName: string("Whose rights are used; an account of the Cleaner's own namespace.", {
       maxLength: 253,
     }),
-    mode: string('DryRun: say what would be deleted, delete nothing.', { enum: ['Enforce', 'DryRun'] }),
+    mode: string('DryRun: report what would be deleted, delete nothing.', { enum: ['Enforce', 'DryRun'] }),
   },
   ['ttl'],
 );
@@ -239,9 +239,9 @@ const status = object({
   ),
   nextScheduledEvaluation: {
     ...time,
-    description: 'When it is looked at next, unless a target changes before.',
+    description: 'Time of the next evaluation, unless a target changes before.',
   },
-  resolvedTargets: list(text, 200, { description: 'What the targets are, for people; the first 200.' }),
+  resolvedTargets: list(text, 200, { description: 'The objects that the targets refer to; the first 200.' }),
   resolvedTargetCount: integer,
   evaluations: list(
     object({ index: integer, outcome: { type: 'string', enum: ['true', 'false', 'error'] }, message: text }, [
@@ -249,7 +249,7 @@ const status = object({
       'outcome',
     ]),
     16,
-    { description: 'What each condition was found to be.' },
+    { description: 'The result of each condition.' },
   ),
   deletion: object(
     {

@@ -110,11 +110,11 @@ function explain(error: unknown): string | undefined {
 }
 
 const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {
-  notReady: '; it can be read once its capture has ended well',
+  notReady: '; it can be read when its capture has succeeded',
   tooManyObjects: '; --max-objects raises it',
   badList: '; the checkpoint cannot be trusted',
-  missingChunk: '; "lapse checkpoint verify" looks at every chunk',
-  damagedChunk: '; "lapse checkpoint verify" looks at every chunk',
+  missingChunk: '; "lapse checkpoint verify" checks every chunk',
+  damagedChunk: '; "lapse checkpoint verify" checks every chunk',
 };
 
 /** The message where the CRDs are not installed. */

@@ -37,7 +37,7 @@ Examples:
   lapse doctor --controllers=*,volume-capture  with one that is off by default
   lapse doctor --namespace team-a -o json      rights in one namespace, as JSON
 
-Looked at: connection and version, clocks, rights of each controller,
+Checked: connection and version, clocks, rights of each controller,
 definitions of our kinds and whose they are, who else acts on the same fields,
 the snapshot stack, the webhook, all Cleaners and policies: rights and authors.
 Only GET, and reviews of one's own rights.

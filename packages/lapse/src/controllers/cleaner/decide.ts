@@ -35,7 +35,7 @@ export function computeObstacle(found: readonly Found[]): Obstacle | undefined {
   if (missing.length > 0)
     return { reason: 'TargetNotFound', message: missing.map(describeMissing).join('; ') };
   if (boundCount(found) <= MOST_BOUND) return undefined;
-  const message = `targets are more than the ${MOST_BOUND} objects that conditions may look at`;
+  const message = `targets are more than the ${MOST_BOUND} objects that conditions may read`;
   return { reason: 'BudgetExceeded', message };
 }
 

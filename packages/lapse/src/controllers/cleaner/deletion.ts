@@ -189,7 +189,7 @@ export class Deletion {
    * carried out without the release.
    */
   async #goWithoutRelease(message: string): Promise<Outcome | undefined> {
-    const note = `${message}; what the conditions look at is deleted, so the Cleaner goes without it`;
+    const note = `${message}; the objects that the conditions read are deleted, so the Cleaner is deleted without uninstalling it`;
     this.#ctx.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
     const { helm: _helm, ...rest } = this.#record;
     return (await this.#progress.note(rest)) === 'stop' ? again('changed while deleting') : undefined;
@@ -234,7 +234,7 @@ export class Deletion {
       decide: (live) =>
         live.status?.deletion?.evaluatedAt === evaluatedAt && live.metadata.deletionTimestamp === undefined
           ? { kind: 'delete', since }
-          : { kind: 'keep', verdict: undefined },
+          : { kind: 'keep', because: undefined },
       propagation: 'Background',
     });
     return outcomeOf(deletion, () => again('changed while deleting'));

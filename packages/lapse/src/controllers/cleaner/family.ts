@@ -52,7 +52,7 @@ const SCHEMA: JsonObject = {
       minimum: 1,
       maximum: 1000,
       default: 8,
-      description: 'Cleaners looked at, or carried out, at once.',
+      description: 'Maximum number of concurrent reconciles of Cleaners.',
     },
     maxSleep: {
       type: 'string',

@@ -39,7 +39,7 @@ export function cleanerMetrics(registry: Registry): CleanerMetrics {
   const probes = registry
     .counter(
       'lapse_cleaner_search_evaluations_total',
-      'Evaluations at times in the future, to find out when to look.',
+      'Evaluations at future times, to find the time of the next evaluation.',
     )
     .with();
   const deleted = registry.counter('lapse_cleaner_deleted_total', 'Objects deleted, by what they were.', [

@@ -80,7 +80,7 @@ async function reconcileVisibly(scope: Scope): Promise<Outcome> {
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof TransportError;
     if (!isAnswer || ctx.failures < QUIET_FAILURES) throw error;
-    ctx.log.warn({ error: error.message }, 'cannot go on');
+    ctx.log.warn({ error: error.message }, 'reconcile keeps failing; retrying every minute');
     const message = `the API server cannot be used: ${describeError(error)}`;
     return reportUnavailable(scope, 'Unavailable', message, RETRY);
   }
@@ -99,7 +99,7 @@ function reconcileExisting(scope: Scope): Promise<Outcome> {
   const gate = computeGate(cleaner, meaning.ttl, ctx.now);
   if (gate.kind === 'open') return reconcileExpired(scope, meaning);
   watchNothing(ctx, context);
-  const message = 'nothing is looked at before the TTL is over';
+  const message = 'nothing is evaluated or deleted before the TTL has passed';
   return report(scope, { reason: 'NotExpired', message, next: gate.until }, waitUntil(gate.until, 'ttl'));
 }
 

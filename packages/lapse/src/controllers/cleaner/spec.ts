@@ -73,7 +73,7 @@ export function understand({ spec }: Pick<Cleaner, 'spec'>): Understood {
     wrong('helm.release', 'is not the name of a Helm release (at most 53 lower-case characters)');
   const conditions = readConditions(spec, targets, wrong);
   if ((spec.conditions ?? []).length > 0 && spec.retry?.period === undefined)
-    wrong('retry.period', 'is required with conditions: it says when to look again');
+    wrong('retry.period', 'is required with conditions: it says when they are evaluated again');
   if (problems.length > 0 || ttl === undefined) return { kind: 'invalid', problems };
   return {
     kind: 'meaning',

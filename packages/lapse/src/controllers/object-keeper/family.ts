@@ -31,7 +31,7 @@ const SECTION: JsonObject = {
 export const objectKeeper: Family = {
   name: NAME,
   description:
-    'Ends keepers, and through them what they own, when what they follow is gone or their time is over.',
+    'Deletes keepers, and with them what they own, when the object they follow is gone or their TTL has passed.',
   defaultOn: false,
   kinds: [objectKeeperKind as CustomKind],
   gates: [],

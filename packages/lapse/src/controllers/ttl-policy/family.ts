@@ -46,7 +46,7 @@ const SCHEMA: JsonObject = {
 
 export const ttlPolicyFamily: Family = {
   name: 'ttl-policy',
-  description: 'Ends objects of any kind by TTLPolicy and ClusterTTLPolicy.',
+  description: 'Deletes objects of any kind by TTLPolicy and ClusterTTLPolicy.',
   defaultOn: true,
   kinds: [TTLPolicyKind, ClusterTTLPolicyKind],
   gates: [],

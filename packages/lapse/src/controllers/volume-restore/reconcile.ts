@@ -103,7 +103,7 @@ async function observe(restore: Restore): Promise<Outcome> {
         return assertNever(state);
     }
   } catch (error) {
-    return end(restore, failureOf(error, 'looking at the claim'));
+    return end(restore, failureOf(error, 'reading the claim'));
   }
 }
 
