@@ -3,8 +3,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Answered, playAccess, playImpersonation, playRoles } from './access/play.ts';
-import { playTokens } from './access/playTokens.ts';
+import { type Answered, runAccess, runImpersonation, runRoles } from './access/run.ts';
+import { runTokens } from './access/runTokens.ts';
 import { useRealServer } from './realServer.ts';
 
 const real = useRealServer();
@@ -18,14 +18,14 @@ const recorded = (name: string): Answered[] =>
 
 test.each([
   // First, because the server remembers the last way in which a user was impersonated.
-  ['who may act as whom', 'impersonation', playImpersonation],
-  ['who may do what', 'access', playAccess],
-  ['which right a request takes', 'roles', playRoles],
-  ['what tokens are good for', 'tokens', playTokens],
-] as const)('%s, as recorded', async (_, name, play) => {
+  ['who may act as whom', 'impersonation', runImpersonation],
+  ['who may do what', 'access', runAccess],
+  ['which right a request takes', 'roles', runRoles],
+  ['what tokens are good for', 'tokens', runTokens],
+] as const)('%s, as recorded', async (_, name, run) => {
   const expected = recorded(name);
   const options = RECORDING ? { settleMs: SETTLE_MS } : { expected };
-  const seen = await play(real.target, `${name}-conversation`, options);
+  const seen = await run(real.target, `${name}-conversation`, options);
   if (RECORDING) writeFileSync(fixture(name), `${JSON.stringify(seen, null, 1)}\n`);
   else expect(seen).toEqual(expected);
 });

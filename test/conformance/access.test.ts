@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Answered, playAccess, playImpersonation, playRoles } from './access/play.ts';
-import { playTokens } from './access/playTokens.ts';
+import { type Answered, runAccess, runImpersonation, runRoles } from './access/run.ts';
+import { runTokens } from './access/runTokens.ts';
 import { startEmbedded } from './embeddedTarget.ts';
 
 const recorded = (name: string) =>
@@ -13,13 +13,13 @@ const recorded = (name: string) =>
   ) as readonly Answered[];
 
 test.each([
-  ['who may act as whom', 'impersonation', playImpersonation],
-  ['who may do what', 'access', playAccess],
-  ['which right a request takes', 'roles', playRoles],
-  ['what tokens are good for', 'tokens', playTokens],
-] as const)('%s, as on the real server', async (_, name, play) => {
+  ['who may act as whom', 'impersonation', runImpersonation],
+  ['who may do what', 'access', runAccess],
+  ['which right a request takes', 'roles', runRoles],
+  ['what tokens are good for', 'tokens', runTokens],
+] as const)('%s, as on the real server', async (_, name, run) => {
   const embedded = await startEmbedded();
-  const seen = await play(embedded, `${name}-conversation`);
+  const seen = await run(embedded, `${name}-conversation`);
   expect(embedded.unexpected).toEqual([]);
   for (const [i, answer] of recorded(name).entries()) expect(seen[i]).toEqual(answer);
   expect(seen).toHaveLength(recorded(name).length);

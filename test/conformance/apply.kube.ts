@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { history } from './apply/histories.ts';
-import { createNamespace, playHistory, prepare } from './apply/play.ts';
+import { createNamespace, prepare, runHistory } from './apply/run.ts';
 import { SUBJECTS } from './apply/subjects.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
 import type { Ask } from './model/ask.ts';
@@ -37,7 +37,7 @@ test.each(SUBJECTS.map((subject) => [subject.name, subject] as const))('%s', asy
     const [theirs, ours] = await Promise.all(
       asks.map(async (ask) => {
         await createNamespace(ask, namespace);
-        return playHistory(ask, subject, namespace, writes);
+        return runHistory(ask, subject, namespace, writes);
       }),
     );
     const at = theirs!.findIndex((answer, i) => JSON.stringify(answer) !== JSON.stringify(ours![i]));

@@ -83,7 +83,7 @@ const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 
  * The life of a namespace: Jobs run, finish and expire, dependants are deleted with their owner, and the namespace with
  * the rest.
  */
-async function playRound(namespace: string): Promise<void> {
+async function runRound(namespace: string): Promise<void> {
   const here = `/api/v1/namespaces/${namespace}`;
   const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
   await ask('POST', '/api/v1/namespaces', {
@@ -115,7 +115,7 @@ async function playRound(namespace: string): Promise<void> {
 test('Jobs finish and expire, dependants are collected, namespaces are finalised, no problem is logged', async () => {
   const end = Date.now() + MINUTES * 60_000;
   let rounds = 0;
-  do await playRound(`round-${rounds++}`);
+  do await runRound(`round-${rounds++}`);
   while (Date.now() < end);
   expect(rounds).toBeGreaterThanOrEqual(MINUTES * LEAST_ROUNDS_PER_MINUTE);
   const log = readFileSync(manager.logFile, 'utf8').split('\n');

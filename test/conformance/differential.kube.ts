@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { sequences } from './differential/arbitrary.ts';
-import { type Disagreement, firstDisagreement, playOn } from './differential/play.ts';
 import { type Prepared, prepareDefinitions } from './differential/prepare.ts';
+import { type Disagreement, firstDisagreement, runOn } from './differential/run.ts';
 import { BUILTIN } from './differential/subjects.ts';
 import type { Subject } from './differential/types.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
@@ -55,10 +55,7 @@ interface Checked {
 async function checkSome(subjects: readonly Subject[], seed: number): Promise<Checked> {
   const agree = fc.asyncProperty(sequences(subjects.length), async ({ subject: at, steps }) => {
     const subject = subjects[at]!;
-    const [theirs, ours] = await Promise.all([
-      playOn(real, subject, steps),
-      playOn(embedded, subject, steps),
-    ]);
+    const [theirs, ours] = await Promise.all([runOn(real, subject, steps), runOn(embedded, subject, steps)]);
     const disagreement = firstDisagreement(subject, theirs, ours);
     if (disagreement) throw new Disagree(disagreement);
   });

@@ -4,8 +4,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sequences } from './differential/arbitrary.ts';
-import { type Disagreement, firstDisagreement, playOn } from './differential/play.ts';
 import { prepareDefinitions } from './differential/prepare.ts';
+import { type Disagreement, firstDisagreement, runOn } from './differential/run.ts';
 import { BUILTIN } from './differential/subjects.ts';
 import type { Subject } from './differential/types.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
@@ -32,8 +32,8 @@ const some = () => sequences(subjects.length);
 test('a server agrees with an identical server', async () => {
   const agrees = fc.asyncProperty(some(), async ({ subject, steps }) => {
     const [a, b] = [
-      await playOn(one, subjects[subject]!, steps),
-      await playOn(other, subjects[subject]!, steps),
+      await runOn(one, subjects[subject]!, steps),
+      await runOn(other, subjects[subject]!, steps),
     ];
     expect(firstDisagreement(subjects[subject]!, a, b)).toBeUndefined();
   });
@@ -53,8 +53,8 @@ test('a single difference is found, and reported alone', async () => {
   let found: Disagreement | undefined;
   const agrees = fc.asyncProperty(some(), async ({ subject, steps }) => {
     const [a, b] = [
-      await playOn(one, subjects[subject]!, steps),
-      await playOn(faulty, subjects[subject]!, steps),
+      await runOn(one, subjects[subject]!, steps),
+      await runOn(faulty, subjects[subject]!, steps),
     ];
     found = firstDisagreement(subjects[subject]!, a, b) ?? found;
     return firstDisagreement(subjects[subject]!, a, b) === undefined;

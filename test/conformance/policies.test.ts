@@ -4,23 +4,23 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
 import { CASES } from './policies/cases.ts';
-import { type Played, playPolicies } from './policies/play.ts';
+import { type RunResult, runPolicies } from './policies/run.ts';
 
 const FIXTURE = new URL('./fixtures/policies.json', import.meta.url);
-const recorded = JSON.parse(readFileSync(FIXTURE, 'utf8')) as Played[];
+const recorded = JSON.parse(readFileSync(FIXTURE, 'utf8')) as RunResult[];
 let embedded: Embedded;
-let played: Played[];
+let results: RunResult[];
 
 beforeAll(async () => {
   embedded = await startEmbedded();
-  played = await playPolicies(embedded);
+  results = await runPolicies(embedded);
 });
 afterAll(async () => {
   await embedded?.close();
 });
 
 test.each(CASES.map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
-  expect(played[i]).toEqual(recorded[i]);
+  expect(results[i]).toEqual(recorded[i]);
 });
 
 test('no request fails unexpectedly', () => expect(embedded.unexpected).toEqual([]));

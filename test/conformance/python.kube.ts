@@ -19,13 +19,13 @@ describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, (
   let bed: Bed;
   let embedded: EmbeddedSocket;
   let seen: Record<string, unknown>;
-  const play = async (kubeconfig: string): Promise<Record<string, unknown>> => {
+  const run = async (kubeconfig: string): Promise<Record<string, unknown>> => {
     const script = join(import.meta.dirname, 'python', 'session.py');
     return python.kind === 'missing' ? {} : JSON.parse(await python.run(script, kubeconfig));
   };
   beforeAll(async () => {
     [bed, embedded] = await Promise.all([startBed(), startEmbeddedSocket()]);
-    seen = await play(embedded.kubeconfig);
+    seen = await run(embedded.kubeconfig);
   });
   afterAll(async () => {
     await embedded?.close();
@@ -60,7 +60,7 @@ describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, (
     ['left', maps(1, 3)],
   ])('%s', (about, wanted) => expect(seen[about]).toEqual(wanted));
 
-  test('sees the same on a real server', async () => expect(await play(bed.kubeconfig)).toEqual(seen));
+  test('sees the same on a real server', async () => expect(await run(bed.kubeconfig)).toEqual(seen));
 
   test('no unexpected error occurred', () => expect(embedded.embedded.unexpected).toEqual([]));
 });

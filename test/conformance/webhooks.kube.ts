@@ -8,7 +8,7 @@ import { type Embedded, startEmbedded } from './embeddedTarget.ts';
 import { bedTarget } from './replay/targets.ts';
 import { CASES } from './webhooks/cases.ts';
 import { type Hooks, startHooks } from './webhooks/hooks.ts';
-import { playHooks } from './webhooks/play.ts';
+import { runHooks } from './webhooks/run.ts';
 
 let bed: Bed;
 let real: ReturnType<typeof bedTarget>;
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 test.each(CASES.map((given, i) => [given.name, given, i] as const))('%s', async (_, given, i) => {
-  const theirs = await playHooks(real, hooks, given, i);
-  const ours = await playHooks(embedded, hooks, given, i);
+  const theirs = await runHooks(real, hooks, given, i);
+  const ours = await runHooks(embedded, hooks, given, i);
   expect(ours).toEqual(theirs);
 });

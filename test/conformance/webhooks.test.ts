@@ -7,18 +7,18 @@ import { expect, test } from 'vitest';
 import { startEmbedded } from './embeddedTarget.ts';
 import { CASES } from './webhooks/cases.ts';
 import { startHooks } from './webhooks/hooks.ts';
-import { type Played, playHooks } from './webhooks/play.ts';
+import { type RunResult, runHooks } from './webhooks/run.ts';
 
 const FIXTURE = new URL('./fixtures/webhooks.json', import.meta.url);
 
 test('webhooks are called as recorded', async () => {
   const hooks = await startHooks();
   const embedded = await startEmbedded({ outbound: httpsOutbound });
-  const played: Played[] = [];
-  for (const [i, given] of CASES.entries()) played.push(await playHooks(embedded, hooks, given, i));
-  if (process.env.RECORD === '1') writeFileSync(FIXTURE, `${JSON.stringify(played, null, 1)}\n`);
-  const recorded = JSON.parse(readFileSync(FIXTURE, 'utf8')) as Played[];
-  for (const [i, one] of played.entries()) expect(one).toEqual(recorded[i]);
+  const results: RunResult[] = [];
+  for (const [i, given] of CASES.entries()) results.push(await runHooks(embedded, hooks, given, i));
+  if (process.env.RECORD === '1') writeFileSync(FIXTURE, `${JSON.stringify(results, null, 1)}\n`);
+  const recorded = JSON.parse(readFileSync(FIXTURE, 'utf8')) as RunResult[];
+  for (const [i, one] of results.entries()) expect(one).toEqual(recorded[i]);
   expect(embedded.unexpected).toEqual([]);
   await embedded.close();
   await hooks.close();

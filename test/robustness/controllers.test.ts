@@ -6,7 +6,7 @@ import { captures } from './captures.ts';
 import { jobs } from './jobs.ts';
 import { pods } from './pods.ts';
 import { policyTargets } from './policies.ts';
-import { playRound, reportOf } from './round.ts';
+import { reportOf, runRound } from './round.ts';
 import { expectKept, replayOf, seedsFrom } from './seeds.ts';
 import { tiny } from './tiny.ts';
 
@@ -14,6 +14,6 @@ const REPLAY = replayOf('controllers.test.ts', 'fast');
 
 describe.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every guarantee', (subject) => {
   test.each(seedsFrom(100, 2))('seed %d', async (seed) => {
-    expectKept(reportOf(await playRound(subject, seed, { steps: 60 }), REPLAY));
+    expectKept(reportOf(await runRound(subject, seed, { steps: 60 }), REPLAY));
   });
 });

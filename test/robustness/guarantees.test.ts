@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import type { GuaranteeName } from './guarantees.ts';
-import { playRound, reportOf } from './round.ts';
+import { reportOf, runRound } from './round.ts';
 import { replayOf } from './seeds.ts';
 import { type Flaw, tiny } from './tiny.ts';
 
@@ -21,7 +21,7 @@ test.each(Object.entries(CAUGHT_BY) as [Flaw, GuaranteeName][])(
   '%s is detected by %s',
   async (flaw, promise) => {
     for (const seed of SEEDS) {
-      const { broken } = await playRound(tiny(flaw), seed, { steps: 60 });
+      const { broken } = await runRound(tiny(flaw), seed, { steps: 60 });
       if (broken[promise] !== undefined) return;
     }
     expect.fail(`no round with the seeds ${SEEDS.join(', ')} broke ${promise}`);
@@ -29,7 +29,7 @@ test.each(Object.entries(CAUGHT_BY) as [Flaw, GuaranteeName][])(
 );
 
 test.each(SEEDS.slice(0, 4))('without a flaw every guarantee is kept (seed %d)', async (seed) => {
-  const { broken, evidence } = await playRound(tiny(), seed, { steps: 60 });
+  const { broken, evidence } = await runRound(tiny(), seed, { steps: 60 });
   expect(broken).toEqual({});
   expect(evidence.changes.filter(({ by, after }) => by === 'process' && after === undefined)).not.toEqual([]);
 });
@@ -37,8 +37,8 @@ test.each(SEEDS.slice(0, 4))('without a flaw every guarantee is kept (seed %d)',
 test('a violated guarantee is reported with its name, its seed and the command that repeats it', async () => {
   const replay = replayOf('controllers.test.ts', 'fast');
   const [first, second] = [
-    await playRound(tiny('early'), 1, { steps: 40 }),
-    await playRound(tiny('early'), 1, { steps: 40 }),
+    await runRound(tiny('early'), 1, { steps: 40 }),
+    await runRound(tiny('early'), 1, { steps: 40 }),
   ];
   const report = reportOf(first, replay);
   expect(report).toMatch(/^broken with seed 1:\n {2}neverEarly: /);

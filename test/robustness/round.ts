@@ -22,13 +22,13 @@ const RECOVERY = minutes(16);
 /** A clock that is ahead by less than this is trusted. */
 const CLOCK_TOLERANCE = seconds(1);
 
-export async function playRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
+export async function runRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
   const steps = drawProgram(seededRandom(seed), options);
   const { compose, kinds = [], simulatedControllers = () => [], objects = [] } = subject;
   const simulation = await simulate({ compose, seed, kinds, simulatedControllers: simulatedControllers() });
   try {
     await simulation.apply(objects);
-    for (const step of steps) await new Player(subject, simulation).play(step);
+    for (const step of steps) await new Runner(subject, simulation).run(step);
     const recovered = await recover(simulation);
     await afterwards(subject, simulation);
     const evidence = await gather(subject, simulation, recovered, steps);
@@ -44,7 +44,7 @@ export function judge(evidence: Evidence): Round['broken'] {
 }
 
 /** Actions of a user and faults, on one simulation. */
-class Player {
+class Runner {
   readonly #subject: Subject;
   readonly #simulation: Simulation;
 
@@ -53,7 +53,7 @@ class Player {
     this.#simulation = simulation;
   }
 
-  async play(step: Step): Promise<void> {
+  async run(step: Step): Promise<void> {
     const { faults } = this.#simulation;
     switch (step.do) {
       case 'put':
@@ -164,14 +164,14 @@ async function recover(simulation: Simulation): Promise<Instant> {
 
 /** Without faults, deletions are on time. */
 async function afterwards(subject: Subject, simulation: Simulation): Promise<void> {
-  const player = new Player(subject, simulation);
+  const runner = new Runner(subject, simulation);
   for (const [name, endsIn] of [
     ['x', 10_000],
     ['y', 20_000],
     ['z', 20_000],
   ] as const)
-    await player.play({ do: 'put', name, endsIn });
-  await player.play({ do: 'move', name: 'y', endsIn: 40_000 });
+    await runner.run({ do: 'put', name, endsIn });
+  await runner.run({ do: 'move', name: 'y', endsIn: 40_000 });
   await simulation.timePasses(minutes(2));
 }
 

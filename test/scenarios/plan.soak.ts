@@ -2,14 +2,14 @@
 
 import { expect, test } from 'vitest';
 import { seedsFor } from '../robustness/seeds.ts';
-import { playPlans } from './planRound.ts';
+import { runPlans } from './planRound.ts';
 
 const MOST = 25_000;
 
 test('everything happens as planned, to the second, including the cascades', async () => {
   let rounds = 0;
   for (const seed of seedsFor(1000, MOST)) {
-    const problems = await playPlans(seed, {
+    const problems = await runPlans(seed, {
       size: 40,
       plans: 4,
       crowded: seed % 2 === 1,

@@ -67,7 +67,7 @@ export interface RoundOptions {
 }
 
 /** Deviations from the plan as text. The seed reproduces them. */
-export async function playPlans(seed: number, options: RoundOptions): Promise<string[]> {
+export async function runPlans(seed: number, options: RoundOptions): Promise<string[]> {
   const { size, plans, crowded = false } = options;
   const dice = new Dice(seed);
   let first: Plan | undefined;

@@ -5,7 +5,7 @@ import { asker } from '../model/ask.ts';
 import type { Target, WireResponse } from '../replay/types.ts';
 import { definitionSubject, randomDefinition } from './crds.ts';
 import { Normaliser, type Seen } from './normalise.ts';
-import type { Disagreement } from './play.ts';
+import type { Disagreement } from './run.ts';
 import type { Subject } from './types.ts';
 
 const WIDTH = 12;

@@ -119,7 +119,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
   test('uses every right that the chart grants, and has no request refused', async () => {
     const installation = onlyOf(family);
     const { userClient } = cluster;
-    const { granted = [], before = [], play } = SCENARIOS[name] ?? {};
+    const { granted = [], before = [], run } = SCENARIOS[name] ?? {};
     const access = [...buildInstallationAccess(installation), ...grantOf(granted, installation)];
     const [port] = (await freePorts(1)) as [number];
     const hooks = localWebhooks(installation, port);
@@ -128,7 +128,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
     try {
       // API servers observe webhooks, and their certificates, a moment later.
       for (const { text } of readExamples()) await userClient.apply(text).catch(() => {});
-      await vi.waitFor(async () => play?.({ bed, userClient }), patient);
+      await vi.waitFor(async () => run?.({ bed, userClient }), patient);
       for (const { text } of readExamples()) await userClient.apply(text).catch(() => {});
       const own = [...familyRules(installation, installation.families[0]!)];
       const asked = () => audited(userOf(installation));

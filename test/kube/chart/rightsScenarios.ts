@@ -10,7 +10,7 @@ export interface Scenario {
   readonly before?: readonly KubeObject[];
   /** What operators grant for the targets of policies and captures: `deployments.apps`. */
   readonly granted?: readonly string[];
-  play?(world: World): Promise<void>;
+  run?(world: World): Promise<void>;
 }
 
 export interface World {
@@ -164,7 +164,7 @@ spec:
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ttl-policy': {
     granted: ['configmaps'],
-    async play({ userClient }) {
+    async run({ userClient }) {
       await userClient.apply(POLICIES);
       const maps = { apiVersion: 'v1', kind: 'ConfigMap' };
       const namespaceSelector = { matchLabels: { team: 'none' } };
@@ -175,20 +175,20 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   cleaner: {
     before: [EMPTY_CERTIFICATE],
     granted: ['configmaps'],
-    play: ({ userClient }) => userClient.apply(CLEANERS).then(() => {}),
+    run: ({ userClient }) => userClient.apply(CLEANERS).then(() => {}),
   },
   'volume-capture': {
-    play: ({ userClient }) => userClient.apply(DETACHED).then(() => {}),
+    run: ({ userClient }) => userClient.apply(DETACHED).then(() => {}),
   },
   'volume-restore': {
-    play: ({ userClient }) => userClient.apply(IMPOSSIBLE).then(() => {}),
+    run: ({ userClient }) => userClient.apply(IMPOSSIBLE).then(() => {}),
   },
   'manifest-capture': {
     granted: ['configmaps', 'secrets', 'deployments.apps'],
-    play: ({ userClient }) => userClient.apply(CAPTURED).then(() => {}),
+    run: ({ userClient }) => userClient.apply(CAPTURED).then(() => {}),
   },
   'object-keeper': {
-    async play({ bed }) {
+    async run({ bed }) {
       for (const kind of ['volumecapturerequest', 'manifestcapturerequest'])
         await bed.kubectl('delete', kind, 'for-the-keeper', '-n', 'default', '--ignore-not-found');
     },

@@ -4,11 +4,11 @@
 import { expect, test } from 'vitest';
 import { startEmbedded } from '../../conformance/embeddedTarget.ts';
 import { asker } from '../../conformance/model/ask.ts';
-import { EXPECTED, playPodPolicies } from './policyCases.ts';
+import { EXPECTED, runPodPolicies } from './policyCases.ts';
 
 test('the TTL annotation is refused where it has no effect, and only when it is new', async () => {
   const embedded = await startEmbedded();
-  expect(await playPodPolicies(asker(embedded))).toEqual(EXPECTED);
+  expect(await runPodPolicies(asker(embedded))).toEqual(EXPECTED);
   expect(embedded.unexpected).toEqual([]);
   await embedded.close();
 });

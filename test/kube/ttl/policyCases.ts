@@ -157,7 +157,7 @@ export const EXPECTED: Outcomes = Object.fromEntries(
 const collectionOf = ({ apiVersion, resource }: Subject): string =>
   `/${apiVersion === 'v1' ? 'api' : 'apis'}/${apiVersion}/namespaces/${NAMESPACE}/${resource}`;
 
-async function play(ask: Ask, { subject, before, sent }: Row): Promise<string> {
+async function run(ask: Ask, { subject, before, sent }: Row): Promise<string> {
   const path = collectionOf(subject);
   const { status, body } = before
     ? await ask(
@@ -173,7 +173,7 @@ async function play(ask: Ask, { subject, before, sent }: Row): Promise<string> {
 }
 
 /** Creates the existing objects, installs the policies, waits until they are enforced, and runs every row. */
-export async function playPodPolicies(ask: Ask): Promise<Outcomes> {
+export async function runPodPolicies(ask: Ask): Promise<Outcomes> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
   await ask('POST', '/api/v1/namespaces', namespace);
   for (const { subject, before, name } of ROWS) {
@@ -189,7 +189,7 @@ export async function playPodPolicies(ask: Ask): Promise<Outcomes> {
     }
   await untilEnforced(ask);
   const outcomes: Record<string, string> = {};
-  for (const row of ROWS) outcomes[row.name] = await play(ask, row);
+  for (const row of ROWS) outcomes[row.name] = await run(ask, row);
   return outcomes;
 }
 
@@ -197,7 +197,7 @@ export async function playPodPolicies(ask: Ask): Promise<Outcomes> {
 async function untilEnforced(ask: Ask): Promise<void> {
   const probe = ROWS.find(({ name, refused }) => refused && name.startsWith('Pod:'))!;
   for (let i = 0; i < 200; i++) {
-    if ((await play(ask, probe)) !== 'admitted') return;
+    if ((await run(ask, probe)) !== 'admitted') return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error('the policies are never enforced');

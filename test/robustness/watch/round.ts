@@ -28,7 +28,7 @@ const NAMESPACES = ['default', 'kube-system'];
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const WATCHED = [undefined, 'default', undefined];
 
-export async function playWatchRound(
+export async function runWatchRound(
   seed: number,
   { steps, flaw }: { steps: number; flaw?: WatchFlaw },
 ): Promise<WatchRound> {

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { expectKept, replayOf, seedsFrom } from '../seeds.ts';
 import type { WatchFlaw } from './flaws.ts';
 import type { WatchGuaranteeName } from './guarantees.ts';
-import { playWatchRound, watchReportOf } from './round.ts';
+import { runWatchRound, watchReportOf } from './round.ts';
 
 const REPLAY = replayOf('watch/watch.test.ts', 'fast');
 
 test.each(seedsFrom(1, 6))('every guarantee of a watch is kept (seed %d)', async (seed) => {
-  const round = await playWatchRound(seed, { steps: 120 });
+  const round = await runWatchRound(seed, { steps: 120 });
   expectKept(watchReportOf(round, REPLAY));
   const heard = round.evidence.flatMap((one) => one.heard.map(({ kind }) => kind));
   expect(new Set(heard)).toEqual(new Set(['listed', 'resumed', 'event', 'bookmark']));
@@ -27,7 +27,7 @@ describe('each guarantee detects its flaw, and the flaw is in the watch, not in 
     '%s: %s',
     async (flaw, promise) => {
       for (const seed of [1, 2, 3, 4, 5]) {
-        const { broken } = await playWatchRound(seed, { steps: 50, flaw });
+        const { broken } = await runWatchRound(seed, { steps: 50, flaw });
         if (broken[promise] !== undefined) return;
       }
       expect.fail(`no round broke ${promise}`);

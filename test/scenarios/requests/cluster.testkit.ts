@@ -1,5 +1,5 @@
 // The request families on a real control plane: each controller is a separate user with exactly the rights it declares.
-// An administrator plays the storage system.
+// An administrator acts as the storage system.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';

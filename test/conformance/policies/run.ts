@@ -5,11 +5,11 @@ import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
 import { map } from '../webhooks/builders.ts';
-import { essence } from '../webhooks/play.ts';
+import { essence } from '../webhooks/run.ts';
 import type { PolicyCase } from './builders.ts';
 import { CASES } from './cases.ts';
 
-export interface Played {
+export interface RunResult {
   readonly name: string;
   /** Answers to policies and bindings that were refused. */
   readonly refused: readonly Json[];
@@ -20,12 +20,12 @@ const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const POLICIES = `${GROUP}/validatingadmissionpolicies`;
 const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`;
 
-export async function playPolicies(target: Target): Promise<Played[]> {
+export async function runPolicies(target: Target): Promise<RunResult[]> {
   const ask = asker(target);
   const refused: Json[][] = [];
   for (const [i, given] of CASES.entries()) refused.push(await prepare(ask, given, namespaceOf(i)));
   await untilEnforced(ask);
-  const played: Played[] = [];
+  const results: RunResult[] = [];
   for (const [i, given] of CASES.entries()) {
     const namespace = namespaceOf(i);
     const answers: Json[] = [];
@@ -34,9 +34,9 @@ export async function playPolicies(target: Target): Promise<Played[]> {
       const answer = await ask(method as string, path as string, body as JsonObject, type as string);
       answers.push(shown(answer, namespace));
     }
-    played.push({ name: given.name, refused: refused[i]!, answers });
+    results.push({ name: given.name, refused: refused[i]!, answers });
   }
-  return played;
+  return results;
 }
 
 const namespaceOf = (i: number): string => `vap-${String(i).padStart(3, '0')}`;

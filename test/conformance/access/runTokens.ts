@@ -2,10 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
-import type { Answered, Play } from './play.ts';
+import type { Answered, Run } from './run.ts';
 import { TOKEN_STEPS, type TokenStep } from './tokenSteps.ts';
 
-export const playTokens: Play = async (target, namespace) => {
+export const runTokens: Run = async (target, namespace) => {
   const kept = new Map<string, string>();
   const send = (step: TokenStep) => {
     const filled = JSON.stringify(step)

@@ -1,21 +1,21 @@
-// Rules that random sequences found: the embedded server answers as the real one did (agreed.kube.ts).
+// Rules that random sequences found: the embedded server answers as the real one did (regressions.kube.ts).
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CASES } from './agreed/cases.ts';
-import { playAgreed } from './agreed/play.ts';
 import type { Seen } from './differential/normalise.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { CASES } from './regressions/cases.ts';
+import { runRegressions } from './regressions/run.ts';
 
 const recorded = JSON.parse(
-  readFileSync(new URL('./fixtures/agreed.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./fixtures/regressions.json', import.meta.url), 'utf8'),
 ) as Record<string, Seen>;
 
 let embedded: Embedded;
 let seen: Record<string, Seen>;
 beforeAll(async () => {
   embedded = await startEmbedded();
-  seen = await playAgreed(embedded);
+  seen = await runRegressions(embedded);
 });
 afterAll(async () => {
   expect(embedded.unexpected).toEqual([]);

@@ -11,7 +11,7 @@ export interface Seen {
   readonly body: Json;
 }
 
-export async function playHistory(
+export async function runHistory(
   ask: Ask,
   subject: Subject,
   namespace: string,

@@ -11,15 +11,15 @@ import { WRITE_STAGE } from './writeCases.ts';
 const TRIES = 400;
 const PAUSE_MS = 25;
 
-export async function playAgreed(target: Target): Promise<Record<string, Seen>> {
+export async function runRegressions(target: Target): Promise<Record<string, Seen>> {
   for (const step of [...STAGE, ...WRITE_STAGE]) await ask(target, step, '', '');
   for (const plural of ['things', 'empties']) await untilServed(target, plural);
   const seen: Record<string, Seen> = {};
-  for (const [i, one] of CASES.entries()) seen[one.name] = await play(target, one, `agreed-${i}`);
+  for (const [i, one] of CASES.entries()) seen[one.name] = await run(target, one, `regressions-${i}`);
   return seen;
 }
 
-async function play(target: Target, { steps }: Case, space: string): Promise<Seen> {
+async function run(target: Target, { steps }: Case, space: string): Promise<Seen> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } };
   await ask(target, { method: 'POST', path: '/api/v1/namespaces', body: namespace }, space, '');
   const normaliser = new Normaliser(space, { custom: false, rewritten: false });

@@ -20,17 +20,17 @@ export interface Answered {
 const ATTEMPTS = 50;
 const PAUSE_MS = 20;
 
-export interface PlayOptions {
+export interface RunOptions {
   /** A request that is refused unexpectedly, or with another message, is repeated. */
   readonly expected?: readonly Answered[];
   /** Without an expectation, a refused request is repeated once after this time. */
   readonly settleMs?: number;
 }
 
-export type Play = (target: Target, namespace: string, options?: PlayOptions) => Promise<Answered[]>;
+export type Run = (target: Target, namespace: string, options?: RunOptions) => Promise<Answered[]>;
 
-const playing =
-  (steps: readonly AccessStep[]): Play =>
+const runOf =
+  (steps: readonly AccessStep[]): Run =>
   async (target, namespace, { expected = [], settleMs = 0 } = {}) => {
     const tokens = await makeAccount(target, namespace);
     const ask = async (step: AccessStep): Promise<Answered> => {
@@ -58,9 +58,9 @@ const playing =
     return seen;
   };
 
-export const playAccess = playing(STEPS);
-export const playImpersonation = playing(IMPERSONATION_STEPS);
-export const playRoles = playing(ROLE_STEPS);
+export const runAccess = runOf(STEPS);
+export const runImpersonation = runOf(IMPERSONATION_STEPS);
+export const runRoles = runOf(ROLE_STEPS);
 
 const isRefusedOtherwise = (answer: Answered, wanted: Answered): boolean =>
   answer.status === 403 && !isDeepStrictEqual(answer, wanted);

@@ -18,14 +18,14 @@ export interface Disagreement {
   readonly embedded: Seen;
 }
 
-export interface Played {
+export interface RunResult {
   readonly space: string;
   readonly requests: string[];
   readonly answers: WireResponse[];
 }
 
 /** The state of one server in one sequence. */
-class Player implements Memory {
+class Runner implements Memory {
   readonly objects = new Map<string, JsonObject>();
   readonly versions = new Map<string, string[]>();
   continueToken: string | undefined;
@@ -90,21 +90,25 @@ function dropped(cause: unknown): WireResponse {
 let serial = 0;
 
 /** The answers of a server to the valid beginning and to each step, in a separate namespace. */
-export async function playOn(target: Target, subject: Subject, steps: readonly Step[]): Promise<Played> {
+export async function runOn(target: Target, subject: Subject, steps: readonly Step[]): Promise<RunResult> {
   const space = `d-${process.pid.toString(36)}-${(++serial).toString(36)}`;
-  const player = new Player(target, subject, space);
-  if (!subject.cluster) await player.ask(NAMESPACE);
-  const played: Played = { space, requests: [], answers: [] };
+  const runner = new Runner(target, subject, space);
+  if (!subject.cluster) await runner.ask(NAMESPACE);
+  const result: RunResult = { space, requests: [], answers: [] };
   for (const step of [undefined, ...steps]) {
-    const draft = step === undefined ? firstDraft(subject) : draftOf(subject, step, player);
-    played.requests.push(shown(draft));
-    played.answers.push(await player.send(draft));
+    const draft = step === undefined ? firstDraft(subject) : draftOf(subject, step, runner);
+    result.requests.push(shown(draft));
+    result.answers.push(await runner.send(draft));
   }
-  return played;
+  return result;
 }
 
 /** The first step that was answered differently; undefined after a step that is not comparable. */
-export function firstDisagreement(subject: Subject, theirs: Played, ours: Played): Disagreement | undefined {
+export function firstDisagreement(
+  subject: Subject,
+  theirs: RunResult,
+  ours: RunResult,
+): Disagreement | undefined {
   const [real, embedded] = [theirs, ours].map(({ space, answers }) => {
     const normaliser = new Normaliser(space, subject);
     return answers.map((answer) => normaliser.seen(answer));

@@ -6,7 +6,7 @@ import type { Target } from '../replay/types.ts';
 import type { HookCase, HookSpec } from './builders.ts';
 import type { Hooks } from './hooks.ts';
 
-export interface Played {
+export interface RunResult {
   readonly name: string;
   readonly answers: readonly Json[];
   /** The admission requests of the webhooks; validating ones in any order. */
@@ -15,12 +15,12 @@ export interface Played {
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 
-export async function playHooks(
+export async function runHooks(
   target: Target,
   hooks: Hooks,
   given: HookCase,
   index: number,
-): Promise<Played> {
+): Promise<RunResult> {
   const ask = asker(target);
   const namespace = `hooks-${index}`;
   const namespaces = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
