@@ -67,7 +67,7 @@ interface Way {
 
 const WAYS: readonly Way[] = [
   // The baseline of the machine.
-  { how: 'nobody asks', read: () => sleep(IDLE_MS, 0) },
+  { how: 'no requests', read: () => sleep(IDLE_MS, 0) },
   { how: `in pages of ${PAGE}`, read: readPages, goal: GOAL_MS },
   { how: 'at once', read: async (url) => jobsIn(await readBytes(url)) },
 ];

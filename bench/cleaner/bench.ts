@@ -175,6 +175,6 @@ export default async function run(args: readonly string[]): Promise<void> {
   );
   report(
     looks === 0,
-    `a restart looks at ${looks} of ${count.toLocaleString('en')} waiting Cleaners (limit 0)`,
+    `a restart evaluates ${looks} of ${count.toLocaleString('en')} waiting Cleaners (limit 0)`,
   );
 }

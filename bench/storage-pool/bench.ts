@@ -187,7 +187,7 @@ export default async function run(args: readonly string[]): Promise<void> {
     ),
   );
   costs.push(
-    await measure(stage, 'every pool looked at once more', async () => {
+    await measure(stage, 'every pool reconciled again', async () => {
       stage.again();
     }),
   );
@@ -228,7 +228,7 @@ function report({ size, costs, heap, greedy, naiveMs, listingMs }: Results): voi
   process.stdout.write(
     `${count(size.pools)} pools of ${count(size.selected)} nodes, ${count(size.nodes)} nodes, ${count(2 * size.nodes)} volume groups\n\n`,
   );
-  const header = ['', 'pools woken', 'reconciles', 'writes', 'CPU s', 'CPU ms per reconcile'];
+  const header = ['', 'pools', 'reconciles', 'writes', 'CPU s', 'CPU ms per reconcile'];
   process.stdout.write(`${markdownTable(header, rows)}\n`);
   process.stdout.write(`\nheap with everything cached: ${heap.toFixed(0)} MB\n`);
   const once = costs.at(-1)!;
