@@ -28,8 +28,8 @@ scenario('the objects of a release are planned and deleted', async (scene) => {
   begin(scene);
   await scene.given.object(objects('deployed'));
   const simulation = await scene.simulation();
-  const { ends, held } = await planOf(simulation, hours(1));
-  const planned = ends.map(
+  const { deletions, held } = await planOf(simulation, hours(1));
+  const planned = deletions.map(
     ({ object, at }) => `${object.kind} ${object.name} +${(at - VIRTUAL_START) / 60_000}`,
   );
   expect(planned.sort()).toEqual([
@@ -44,15 +44,15 @@ scenario('the objects of a release are planned and deleted', async (scene) => {
     .requests('DELETE')
     .filter(({ status }) => status === 200)
     .map(({ name }) => name!);
-  expect(gone.sort()).toEqual(ends.map(({ object }) => object.name).sort());
+  expect(gone.sort()).toEqual(deletions.map(({ object }) => object.name).sort());
 });
 
 scenario('a release that is being upgraded is held until the upgrade is over', async (scene) => {
   begin(scene);
   const lastDeployed = formatTime(instant(VIRTUAL_START + seconds(300)));
   await scene.given.object(objects('pending-upgrade', { lastDeployed }));
-  const { ends, held } = await planOf(await scene.simulation(), hours(1));
-  expect(ends).toEqual([]);
+  const { deletions, held } = await planOf(await scene.simulation(), hours(1));
+  expect(deletions).toEqual([]);
   expect(held.map(({ object, because, until }) => [object.kind, because, until])).toEqual([
     ['Cleaner', expect.stringContaining('the release shop is pending-upgrade'), VIRTUAL_START + minutes(15)],
   ]);
@@ -62,8 +62,8 @@ scenario('a release with objects and without a record is held, not planned as un
   begin(scene);
   const uninstalls = cleaner({ ttl: '10m', helm: { release: 'shop', delete: true } });
   await scene.given.object([installed(configMap('settings')), uninstalls]);
-  const { ends, held } = await planOf(await scene.simulation(), hours(1));
-  expect(ends).toEqual([]);
+  const { deletions, held } = await planOf(await scene.simulation(), hours(1));
+  expect(deletions).toEqual([]);
   expect(held.map(({ object, because }) => [object.kind, because])).toEqual([
     ['Cleaner', expect.stringContaining("Helm's SQL storage driver is not supported")],
   ]);
@@ -73,8 +73,8 @@ scenario('an object that the release does not own keeps its records and the Clea
   begin(scene);
   const more = { manifest: manifest + document('ConfigMap', 'other') };
   await scene.given.object([configMap('other'), ...objects('deployed', more)]);
-  const { ends, held } = await planOf(await scene.simulation(), hours(1));
-  expect(ends.map(({ object }) => object.name)).toEqual(['settings']);
+  const { deletions, held } = await planOf(await scene.simulation(), hours(1));
+  expect(deletions.map(({ object }) => object.name)).toEqual(['settings']);
   expect(held.map(({ object }) => object.kind).sort()).toEqual(['Cleaner', 'Secret', 'Secret']);
   for (const { because } of held)
     expect(because).toContain(
@@ -133,8 +133,8 @@ describe('rights of the author, read from the roles and bindings of the cluster'
       storedRelease({ manifest: release }),
       uninstalls,
     ]);
-    const { ends, held } = await planOf(await scene.simulation(), hours(1), { actAs: 'author' });
-    expect(ends.map(({ object }) => object.name).sort()).toEqual(['settings', 'web']);
+    const { deletions, held } = await planOf(await scene.simulation(), hours(1), { actAs: 'author' });
+    expect(deletions.map(({ object }) => object.name).sort()).toEqual(['settings', 'web']);
     expect(held.map(({ object }) => object.kind).sort()).toEqual(['Cleaner', 'ClusterRole', 'Secret']);
     expect(held.find(({ object }) => object.kind === 'ClusterRole')).toMatchObject({
       object: { name: 'admin' },

@@ -109,11 +109,13 @@ const HOUR = 3_600_000;
 const DAY: Millis = millis(24 * HOUR);
 
 /** A user changes an object whose deletion is planned. */
-async function act(simulation: Simulation, dice: Dice, { ends }: Plan): Promise<void> {
+async function act(simulation: Simulation, dice: Dice, { deletions }: Plan): Promise<void> {
   const now = simulation.clock.now();
   if (dice.chance(0.4)) await simulation.apply(drawRequest(dice, `later-${now}`));
   if (dice.chance(0.3)) await bringLate(simulation);
-  const waiting = ends.filter(({ at, object }) => at > now && ['Job', 'ConfigMap'].includes(object.kind));
+  const waiting = deletions.filter(
+    ({ at, object }) => at > now && ['Job', 'ConfigMap'].includes(object.kind),
+  );
   if (waiting.length === 0 || dice.chance(0.3)) return;
   const { object } = dice.pick(waiting);
   const ref = `${object.namespace}/${object.kind.toLowerCase()}/${object.name}`;
@@ -153,10 +155,10 @@ interface Expected {
 }
 
 /** By uid, ordered by time. An object that may be deleted at one time and is deleted at a later one is listed twice. */
-function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
+function expectedFrom({ deletions, made }: Plan): Map<string, Expected[]> {
   const expected = new Map<string, Expected[]>();
   const add = (uid: string, one: Expected) => expected.set(uid, [...(expected.get(uid) ?? []), one]);
-  for (const end of ends) {
+  for (const end of deletions) {
     const at = Math.max(end.at, made);
     // A keeper rounds the time at which it finds that the object is gone.
     const within = end.rule.includes('Follow') ? 2 * SECOND : SECOND;

@@ -165,7 +165,7 @@ describe('read commands', () => {
   test('a checkpoint that is not Ready is not read', async () => {
     await capture(client, `${name}-unfinished`, [], { namespace: shop, ready: false });
     expect(await restore({}, `${name}-unfinished`)).toBe(1);
-    expect(taken().said).toMatch(/is not Ready .*; it can be read once/);
+    expect(taken().said).toMatch(/is not Ready .*; it can be read when its capture/);
   });
 });
 

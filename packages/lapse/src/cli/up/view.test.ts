@@ -63,7 +63,7 @@ const overview = (standings: readonly Standing[]): Overview => ({
   start: instant(0),
   now: instant(7_200_000),
   standings,
-  justEnded: [{ ref: 'job/report', at: instant(7_000_000), by: 'ttl-after-finished' }],
+  latestDone: [{ ref: 'job/report', at: instant(7_000_000), by: 'ttl-after-finished' }],
 });
 
 describe('the live view', () => {

@@ -143,5 +143,5 @@ test('the list of remaining objects fits the terminal', () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   expect(lines.join(' ').split('opted out').length - 1).toBe(20 + 18);
   expect(lines.at(-1)).toBe('  … and 12 more');
-  expect(remainingText([], String, 79)).toBe('no temporary object is removed');
+  expect(remainingText([], String, 79)).toBe('no temporary object is left');
 });
