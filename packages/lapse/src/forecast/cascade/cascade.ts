@@ -15,8 +15,8 @@ import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 import {
   type Course,
   computeCourses,
-  computeDependentResult,
   computePolicies,
+  computeResult,
   computeWaits,
   coursesAfterwards,
   type Tie,
@@ -121,12 +121,12 @@ export class Cascade {
     });
     if (isNamespace(object))
       for (const member of this.#ownership?.inNamespace(object.name) ?? NOTHING)
-        this.#addDeletion(member, { policies: ['Background'], by, depth: 1, isSure: uncertain !== true });
+        this.#add(member, { policies: ['Background'], by, depth: 1, isSure: uncertain !== true });
     return propagation;
   }
 
   /** Records that a member is deleted, and the propagation policy. Returns whether that is new. */
-  #addDeletion(
+  #add(
     member: Member,
     { policies, by, depth, isSure }: { policies: Propagation[]; by: number; depth: number; isSure: boolean },
   ): boolean {
@@ -150,9 +150,9 @@ export class Cascade {
       for (const member of this.#dependentsOf(queue[i]!)) {
         if (member.metadata.deletionTimestamp !== undefined) continue;
         const ties = this.#tiesOf(member);
-        if (computeDependentResult(ties) === 'kept') continue;
+        if (computeResult(ties) === 'kept') continue;
         const policies = computePolicies(ties, this.#bearingOf(member));
-        if (this.#addDeletion(member, { policies, by, depth: depth + 1, isSure: false }))
+        if (this.#add(member, { policies, by, depth: depth + 1, isSure: false }))
           queue.push(member.metadata.uid ?? '');
       }
     }
@@ -165,11 +165,7 @@ export class Cascade {
       for (const member of this.#dependentsOf(queue[i]!)) {
         const { uid = '' } = member.metadata;
         const current = this.#current.get(uid);
-        if (
-          current === undefined ||
-          current.isSure ||
-          computeDependentResult(this.#tiesOf(member)) !== 'deleted'
-        )
+        if (current === undefined || current.isSure || computeResult(this.#tiesOf(member)) !== 'deleted')
           continue;
         current.isSure = true;
         queue.push(uid);

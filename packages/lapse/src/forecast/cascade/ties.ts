@@ -74,7 +74,7 @@ export function coursesAfterwards(courses: readonly Course[]): Course[] {
 /** What happens to a dependent in every order of events, or `uncertain`. */
 export type DependentResult = 'kept' | 'uncertain' | 'deleted';
 
-export function computeDependentResult(ties: readonly Tie[]): DependentResult {
+export function computeResult(ties: readonly Tie[]): DependentResult {
   const canBeDeleted =
     ties.every(
       ({ courses }) => courses.some((course) => course !== 'exists') && !courses.includes('unknown'),
