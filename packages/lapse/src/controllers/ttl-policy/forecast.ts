@@ -2,7 +2,7 @@
 // not reviewed, because a review is a write. The forecast uses the results that admission and the last review recorded.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Kind, keyOf } from '@lapse/kube/api/kind';
+import { keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import {
   describeTerminating,
@@ -14,10 +14,9 @@ import {
   Unreadable,
 } from '../forecaster.ts';
 import type { End } from './combine.ts';
-import { computeObstacle, decide, describeDecisions, type Seen } from './decide.ts';
-import { type Assessed, assessPolicies, type ReadyPolicy } from './forecastPolicies.ts';
+import { decide, describeDecisions, type Seen } from './decide.ts';
+import { type Assessed, type Assessment, assessPolicies, type ReadyPolicy } from './forecastPolicies.ts';
 import { resourceId } from './keys.ts';
-import { targetId, targetIdOf } from './policies.ts';
 import { isInScope } from './scope.ts';
 import { NAMESPACES } from './sources.ts';
 
@@ -25,7 +24,8 @@ type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 type SeenByReady = Seen<ReadyPolicy>;
 
 export async function* forecastPolicies(forecastContext: ForecastContext): AsyncGenerator<Statement> {
-  const assessed = await assessPolicies(forecastContext);
+  const assessment = await assessPolicies(forecastContext);
+  const { assessed } = assessment;
   for (const { policy, of, standing, rule, because } of assessed)
     if (standing !== 'ready') yield { kind: 'held', object: nameOf(of, policy), rule, because };
   const byResource = Map.groupBy(
@@ -34,7 +34,7 @@ export async function* forecastPolicies(forecastContext: ForecastContext): Async
   );
   for (const policies of byResource.values())
     try {
-      yield* forecastTargets(forecastContext, assessed, policies);
+      yield* forecastTargets(forecastContext, assessment, policies);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       yield* unreadable(assessed, policies, error.message);
@@ -53,7 +53,7 @@ const unreadable = (
 
 async function* forecastTargets(
   forecastContext: ForecastContext,
-  assessed: readonly Assessed[],
+  assessment: Assessment,
   policies: readonly ReadyPolicy[],
 ): AsyncGenerator<Statement> {
   const labels = policies.some(({ namespaceLabels }) => namespaceLabels !== undefined)
@@ -61,7 +61,7 @@ async function* forecastTargets(
     : new Map();
   for await (const seen of eachTarget(forecastContext, policies, labels)) {
     const [{ object, policy }] = seen as [SeenByReady];
-    yield statementAbout(nameOf(policy.kind, object), seen, { forecastContext, assessed });
+    yield statementAbout(nameOf(policy.kind, object), seen, { forecastContext, assessment });
   }
 }
 
@@ -98,7 +98,7 @@ function addSeen(byKey: Map<string, SeenByReady[]>, seen: SeenByReady): void {
 
 interface Context {
   readonly forecastContext: ForecastContext;
-  readonly assessed: readonly Assessed[];
+  readonly assessment: Assessment;
 }
 
 function statementAbout(object: ObjectName, seen: readonly SeenByReady[], context: Context): Statement {
@@ -153,17 +153,14 @@ function statementOnEnd(
   about: About,
   seen: readonly SeenByReady[],
   end: Extract<End<ReadyPolicy>, { kind: 'waiting' | 'expired' }>,
-  { forecastContext, assessed }: Context,
+  { forecastContext, assessment }: Context,
 ): Statement {
   const because = describeDecisions(end.decisions);
   const last = forecast(seen, end, forecastContext);
   if (last.kind !== 'expired') return { kind: 'held', ...about, because };
   const { by, since } = last;
   const acting = { ...about, rule: by.name };
-  const obstacle = computeObstacle(
-    policiesFor(assessed, by.kind, about.object.namespace),
-    (policy) => assessed.find((one) => one.policy === policy)?.standing ?? 'refused',
-  );
+  const obstacle = assessment.obstacleFor(by.kind, about.object.namespace);
   if (obstacle?.kind === 'lasting') return { kind: 'held', ...acting, because: obstacle.note };
   if (by.mode !== 'Enforce')
     return {
@@ -199,13 +196,3 @@ function forecast(
     ahead = decide(seen, { now: ahead.until, tolerance });
   return ahead;
 }
-
-/** Policies for the same kind that may select the object. */
-const policiesFor = (assessed: readonly Assessed[], kind: Kind, namespace: string | undefined) =>
-  assessed
-    .map(({ policy }) => policy)
-    .filter(
-      (policy) =>
-        targetId(policy) === targetIdOf(kind) &&
-        (policy.kind !== 'TTLPolicy' || policy.metadata.namespace === namespace),
-    );

@@ -4,13 +4,13 @@ import { findCondition } from '@lapse/kube/api/conditions';
 import { invalidError } from '@lapse/kube/api/fieldErrors';
 import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
 import type { Source } from '@lapse/runtime/source';
-import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
-import { type ForecastContext, isServed } from '../forecaster.ts';
+import { type ForecastContext, readSources } from '../forecaster.ts';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
-import type { Standing } from './decide.ts';
+import { computeObstacle, type PolicyObstacle, type Standing } from './decide.ts';
 import { objectName } from './keys.ts';
+import { BY_TARGET, policiesFor, policyKinds, policySources } from './policyIndex.ts';
 import { authorRefusal, computeNeeds, computeRefusedKind, type Refusal } from './rights.ts';
 import { sourceOf } from './sources.ts';
 
@@ -30,20 +30,28 @@ export interface Assessed {
   readonly ready?: ReadyPolicy;
 }
 
-export async function assessPolicies(forecastContext: ForecastContext): Promise<Assessed[]> {
+export interface Assessment {
+  readonly assessed: readonly Assessed[];
+  /** Why a due object of this kind and namespace is not deleted yet. */
+  obstacleFor(kind: Kind, namespace: string | undefined): PolicyObstacle | undefined;
+}
+
+export async function assessPolicies(forecastContext: ForecastContext): Promise<Assessment> {
   const { snapshot, namespace } = forecastContext;
-  const kinds: readonly Kind<AnyPolicy>[] =
-    namespace === undefined
-      ? [TTLPolicy as Kind<AnyPolicy>, ClusterTTLPolicy as Kind<AnyPolicy>]
-      : [TTLPolicy as Kind<AnyPolicy>];
-  const assessed: Assessed[] = [];
-  for (const of of kinds) {
-    if (!isServed(snapshot, of)) continue;
-    const found = await snapshot.list({ kind: of, ...(namespace === undefined ? {} : { namespace }) });
-    for (const policy of found)
-      if (policy.metadata.deletionTimestamp === undefined) assessed.push(assess(policy, of, forecastContext));
-  }
-  return assessed;
+  const kinds = policyKinds(namespace);
+  const sources = policySources(namespace).map((source) => ({ ...source, indexes: BY_TARGET }));
+  const reader = await readSources(snapshot, sources);
+  const assessed = kinds.flatMap((of) =>
+    [...reader.list(of)]
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((policy) => assess(policy, of, forecastContext)),
+  );
+  const standings = new Map(assessed.map(({ policy, standing }) => [policy, standing]));
+  return {
+    assessed,
+    obstacleFor: (kind, home) =>
+      computeObstacle(policiesFor(reader, kinds, kind, home), (policy) => standings.get(policy) ?? 'refused'),
+  };
 }
 
 function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, forecastContext: ForecastContext): Assessed {

@@ -4,7 +4,7 @@
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
 import { type Kind, keyOf, metadataOf, type ObjectKey } from '@lapse/kube/api/kind';
-import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { apiVersionOf } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { DynamicView } from '@lapse/runtime/reconcileContext';
 import type { Source } from '@lapse/runtime/source';
@@ -220,14 +220,6 @@ export function identityOf({ metadata }: AnyPolicy): string {
   return [metadata.uid, metadata.generation ?? 0, metadata.annotations?.[AUTHOR_ANNOTATION] ?? ''].join(' ');
 }
 const uidOf = (identity: string): string => identity.slice(0, identity.indexOf(' '));
-
-/** `tekton.dev/PipelineRun`: the same for policies that name different versions of the kind. */
-export function targetId({ spec }: KubeObject): string {
-  const { apiVersion = '', kind = '' } = (spec as AnyPolicy['spec'] | undefined)?.target ?? {};
-  const slash = apiVersion.indexOf('/');
-  return `${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`;
-}
-export const targetIdOf = ({ group, kind }: Kind): string => `${group}/${kind}`;
 
 /** `tekton.dev/v1 PipelineRun`, for metrics. Never only the kind, which other TTL controllers use. */
 export const metricKind = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind}`;

@@ -9,7 +9,6 @@ import { ApiError } from '@lapse/kube/api/status';
 import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { computeReport } from '@lapse/runtime/report';
-import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
@@ -19,7 +18,8 @@ import type { AnyPolicy } from './compile.ts';
 import { computeError, computeNotice, computeObstacle, computeOwnError, decide } from './decide.ts';
 import { gather, gatherLive, readLive, type SeenByActive } from './gather.ts';
 import { objectName, type Waking } from './keys.ts';
-import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
+import { type ActivePolicy, metricKind, type Policies } from './policies.ts';
+import { policiesFor } from './policyIndex.ts';
 import { KEPT } from './targetRecords.ts';
 
 export interface TargetOptions {
@@ -27,8 +27,8 @@ export interface TargetOptions {
   readonly expirer: Expirer<ExpiredTarget>;
   readonly metrics: Pick<TtlMetrics, 'skipped'>;
   readonly tolerance: Millis;
-  /** Whether ClusterTTLPolicies are evaluated. */
-  readonly clusterWide: boolean;
+  /** The kinds of policies that are evaluated. */
+  readonly kinds: readonly Kind<AnyPolicy>[];
 }
 
 /** The decision to delete a target. */
@@ -212,14 +212,9 @@ export class TargetReconciler {
   #obstacle(ctx: ReconcileContext, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
     if (by.suspect)
       return { after: ACTION_RETRY, note: 'nothing is deleted before its rights have been reviewed' };
-    const { policies, clusterWide } = this.#options;
-    const id = targetIdOf(by.kind);
-    const here = ctx.cache.byIndex(TTLPolicy, 'target', id);
-    const policiesOfKind: AnyPolicy[] = [
-      ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
-      ...(clusterWide ? ctx.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
-    ];
-    const obstacle = computeObstacle(policiesOfKind, (policy) => policies.standingOf(policy));
+    const { policies, kinds } = this.#options;
+    const others = policiesFor(ctx.cache, kinds, by.kind, key.namespace);
+    const obstacle = computeObstacle(others, (policy) => policies.standingOf(policy));
     if (obstacle === undefined) return undefined;
     if (obstacle.kind === 'lasting') return { after: ACTION_RETRY, note: obstacle.note };
     const waited = minus(ctx.now, policies.sinceOf(obstacle.policy) ?? ctx.now);

@@ -13,8 +13,9 @@ import { type Activation, type ActivationOptions, activate } from './activation.
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import type { Waking } from './keys.ts';
 import { type ActivePolicy, type Entry, isSynced, type Policies } from './policies.ts';
+import { policySources } from './policyIndex.ts';
 import type { Refusal } from './rights.ts';
-import { DEFINITIONS, NAMESPACES, policySources } from './sources.ts';
+import { DEFINITIONS, NAMESPACES } from './sources.ts';
 import { computeStatus, computeStep, type Report } from './status.ts';
 import type { Counts } from './targetRecords.ts';
 

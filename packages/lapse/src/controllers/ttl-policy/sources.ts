@@ -6,7 +6,6 @@ import { CustomResourceDefinition, Namespace } from '@lapse/kube/api/kinds/built
 import type { KubeObject } from '@lapse/kube/api/object';
 import { projectFields } from '@lapse/runtime/fieldProjection';
 import { type Projection, type Source, whole } from '@lapse/runtime/source';
-import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { TTL_ANNOTATION } from '#expiry/expiry';
 import type { CompiledPolicy } from './compile.ts';
 import { EXPIRES_ANNOTATION } from './decide.ts';
@@ -80,12 +79,3 @@ export const DEFINITIONS: Source = {
   kind: metadataOf(CustomResourceDefinition) as Kind,
   projection: versioned,
 };
-
-/** The caches of the controller itself. They are declared so that a policy can trigger reconciles of other targets. */
-export const policySources = (namespace: string | undefined): readonly Source[] =>
-  namespace === undefined
-    ? [{ kind: TTLPolicy as Kind }, { kind: ClusterTTLPolicy as Kind }]
-    : [{ kind: TTLPolicy as Kind, namespace }];
-
-export const isPolicyKind = ({ group, resource }: Kind): boolean =>
-  group === TTLPolicy.group && (resource === TTLPolicy.resource || resource === ClusterTTLPolicy.resource);
