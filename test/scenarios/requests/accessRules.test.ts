@@ -112,7 +112,7 @@ describe('errors and speed', () => {
     async ({ given, when, then }, [objects, fault, ends]) => {
       await volumeWorld(given, { ...CAPTURE, objects });
       if (fault !== undefined) when.serverAnswers('get volumesnapshotclasses', fault, { times: 3 });
-      await when.user.apply(capture());
+      await when.user.apply(capture('nightly', { timeout: '0s' }));
       await when.timePasses(minutes(1));
       expect(await readyOf(then, REF)).toBe(ends);
       await when.faultsEnd();

@@ -216,6 +216,7 @@ const rows: Record<string, Row> = {
     objects: withChanged(
       snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'error: disk on fire' } }),
     ),
+    request: capture('nightly', { timeout: '0s' }),
     ends: 'False SnapshotCreationFailed',
     says: 'disk on fire',
     leaves: 'keeper',

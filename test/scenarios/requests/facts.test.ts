@@ -1,6 +1,6 @@
 // The request controllers are triggered by exactly the fields that they decide by.
 
-import { instant } from '@lapse/base/instant';
+import { instant, minutes } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import type { PersistentVolumeClaim, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -90,7 +90,10 @@ test('contents, for captures', () => {
   };
   const given = {
     facts: watched<VolumeSnapshotContent>('volume-capture', 'VolumeSnapshotContent'),
-    compute: (object: VolumeSnapshotContent) => [contentProblem(object, owner), computeProgress(object, 'c')],
+    compute: (object: VolumeSnapshotContent) => [
+      contentProblem(object, owner),
+      computeProgress(object, { claim: 'c', timeout: minutes(5), now: instant(0) }),
+    ],
     objects: [
       owned(undefined),
       owned({ readyToUse: true }),

@@ -97,7 +97,7 @@ describe('fire and forget', () => {
         snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': 'error: boom' } }),
       ];
       await volumeWorld(given, { ...CAPTURE, objects });
-      await when.user.apply(capture());
+      await when.user.apply(capture('nightly', { timeout: '0s' }));
       await when.timePasses(minutes(9));
       const request = await then.object<RequestObject>(REF);
       expect(request.status).toMatchObject({

@@ -26,6 +26,8 @@ export interface VolumeCaptureRequest extends RequestObject {
     mode?: string;
     persistentVolumeClaimRef?: { kind?: string; name?: string; namespace?: string };
     volumeSnapshotClassName?: string;
+    timeout?: string;
+    retain?: boolean;
   };
   status?: RequestStatus & { dataRef?: DataRef };
 }
@@ -66,6 +68,20 @@ export const volumeCaptureRequestKind = defineCustomKind<VolumeCaptureRequest>({
         ...OPTIONAL_NAME_SCHEMA,
         description:
           'For Snapshot. Unset: the annotation storage.deckhouse.io/volumesnapshotclass of the StorageClass decides.',
+      },
+      timeout: {
+        type: 'string',
+        maxLength: 32,
+        description:
+          'For Snapshot: how long errors of the storage system are retried; a Go duration. 0s: the first error ends the request. Default: capture.timeout of the configuration.',
+        'x-kubernetes-validations': [
+          { rule: "duration(self) >= duration('0s')", message: 'must be a duration of 0s or more' },
+        ],
+      },
+      retain: {
+        type: 'boolean',
+        description:
+          'For Snapshot: the snapshot stays in the storage system after its VolumeSnapshotContent is deleted. Default: false.',
       },
     },
     'x-kubernetes-validations': [SPEC_IMMUTABLE],

@@ -2,6 +2,8 @@
 // that names the setting.
 
 import { requireDuration } from '@lapse/base/duration';
+import { readGoDuration } from '@lapse/base/goDuration';
+import { type Millis, millis } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/storage/conditions';
 import type { Account } from '#authors/accessReview';
@@ -63,6 +65,12 @@ export const CAPTURE_SECTION: JsonObject = {
       description:
         'Volumes: a request may name a claim of another namespace. A user who may create requests can then capture it.',
     },
+    timeout: {
+      type: 'string',
+      default: '5m',
+      description:
+        'Volumes: how long errors of the storage system are retried, from the creation of the VolumeSnapshotContent; a Go duration. 0s: the first error ends the request.',
+    },
     secrets: {
       type: 'string',
       enum: ['include', 'redact', 'refuse'],
@@ -108,6 +116,15 @@ const textOf = (section: JsonObject | undefined, field: string, fallback: string
   const value = section?.[field];
   return typeof value === 'string' ? value : fallback;
 };
+
+/** Zero: the first error of the storage system ends the request. */
+export function parseCaptureTimeout(capture: JsonObject | undefined): Millis {
+  const text = textOf(capture, 'timeout', '5m');
+  const nanos = readGoDuration(text);
+  if (nanos === undefined || nanos < 0n)
+    throw new Error(`capture.timeout: ${JSON.stringify(text)} is not a duration of 0s or more`);
+  return millis(Number(nanos / 1_000_000n));
+}
 
 /** Throws if the TTL is not a positive duration: a request must neither be kept forever nor be deleted at once. */
 export function parseRequestTtl(section: JsonObject | undefined): RequestTtl {

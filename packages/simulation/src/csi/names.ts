@@ -2,9 +2,6 @@
 
 const SNAPSHOT = 'snapshot.storage.kubernetes.io';
 
-export const BEING_CREATED = `${SNAPSHOT}/volumesnapshot-being-created`;
-export const BEING_DELETED = `${SNAPSHOT}/volumesnapshot-being-deleted`;
-export const CONTENT_PROTECTION = `${SNAPSHOT}/volumesnapshotcontent-bound-protection`;
 export const SNAPSHOT_AS_SOURCE = `${SNAPSHOT}/volumesnapshot-as-source-protection`;
 export const SNAPSHOT_BOUND = `${SNAPSHOT}/volumesnapshot-bound-protection`;
 export const CLAIM_AS_SOURCE = `${SNAPSHOT}/pvc-as-source-protection`;

@@ -2,6 +2,7 @@
 // them, copies the status back, and deletes the content with the snapshot.
 
 import { formatTime, instant } from '@lapse/base/instant';
+import { BEING_DELETED, CONTENT_PROTECTION } from '@lapse/kube/api/kinds/snapshotNames';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -12,14 +13,7 @@ import {
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import {
-  BEING_DELETED,
-  CLAIM_AS_SOURCE,
-  CONTENT_PROTECTION,
-  PROVISIONER_SOURCE,
-  SNAPSHOT_AS_SOURCE,
-  SNAPSHOT_BOUND,
-} from './names.ts';
+import { CLAIM_AS_SOURCE, PROVISIONER_SOURCE, SNAPSHOT_AS_SOURCE, SNAPSHOT_BOUND } from './names.ts';
 import { addFinalizer, annotate, patchObject, removeFinalizers, retryStaleReads } from './writes.ts';
 
 const MEBIBYTE = 1024 ** 2;

@@ -2,12 +2,12 @@
 // snapshot of each VolumeSnapshotContent, and writes the annotations, status and Events of the real one in its order.
 
 import { formatTime, type Instant, instant, isDue, type Millis, minutes, plus } from '@lapse/base/instant';
+import { BEING_CREATED, BEING_DELETED, CONTENT_PROTECTION } from '@lapse/kube/api/kinds/snapshotNames';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { CsiDriver, CsiError, CsiReply, CsiSnapshot } from './driver.ts';
-import { BEING_CREATED, BEING_DELETED, CONTENT_PROTECTION } from './names.ts';
 import { Retries } from './retries.ts';
 import { annotate, patchObject, removeFinalizers, retryStaleReads } from './writes.ts';
 

@@ -72,6 +72,7 @@ export const StorageClass = defineKind<StorageClass>({
 
 export interface VolumeSnapshotClass extends KubeObject {
   driver?: string;
+  parameters?: Record<string, string>;
   deletionPolicy?: string;
 }
 export const VolumeSnapshotClass = defineKind<VolumeSnapshotClass>({

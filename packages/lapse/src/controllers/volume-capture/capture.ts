@@ -6,12 +6,15 @@ import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { type Patched, patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
+import type { ContentForm } from './decide.ts';
 import type { CaptureOptions } from './policy.ts';
 
 /** The options, and the in-memory state of the process. */
 export interface CaptureContext extends CaptureOptions {
   /** Requests whose create of a content got no response: this process may send it again. Key to uid. */
   readonly unanswered: Map<string, string>;
+  /** The form of contents that the served CRD accepts, as far as known. */
+  contentForm: ContentForm;
 }
 
 export interface Capture {

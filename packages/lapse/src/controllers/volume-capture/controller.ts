@@ -14,6 +14,7 @@ import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { requireAll } from '#requests/direct';
 import { uidOfSnapshot } from '#requests/names';
 import { standbyHooks } from '#requests/ownDeletion';
+import type { CaptureContext } from './capture.ts';
 import { claimText } from './decide.ts';
 import { TO_CHANGE_OWNERS } from './detachedVolume.ts';
 import { claimingPods, podIndexes } from './pods.ts';
@@ -30,6 +31,7 @@ const contents: WatchDefinition<VolumeSnapshotContent> = {
   optional: true,
   facts: ({ metadata, status }) => [
     metadata.ownerReferences,
+    metadata.creationTimestamp,
     metadata.deletionTimestamp,
     status?.readyToUse,
     status?.error,
@@ -64,7 +66,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
   requireAll('volume-capture', { rules, policy, direct, expirer, guard, random });
   const within = namespace === undefined ? {} : { namespace };
   const hooks = standbyHooks(VolumeCaptureRequest, expirer);
-  const context = { ...options, unanswered: new Map<string, string>() };
+  const context: CaptureContext = { ...options, unanswered: new Map(), contentForm: 'unbound' };
   return defineController<VolumeCaptureRequest>({
     name: 'volume-capture',
     for: VolumeCaptureRequest,
@@ -109,7 +111,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       {
         group: VolumeSnapshotContent.group,
         resource: VolumeSnapshotContent.resource,
-        verbs: ['get', 'create'],
+        verbs: ['get', 'create', 'delete'],
       },
       { group: VolumeSnapshotContent.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
       { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },

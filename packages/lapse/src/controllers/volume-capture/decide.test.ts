@@ -1,5 +1,6 @@
 // Captures: every step of the decision, with boundary cases.
 
+import { instant, millis, plus, seconds } from '@lapse/base/instant';
 import type {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -19,6 +20,7 @@ import {
   computeProgress,
   computeVolumeName,
   contentProblem,
+  timeoutOf,
 } from './decide.ts';
 import {
   computeDetach,
@@ -106,12 +108,16 @@ describe('the claim', () => {
 });
 
 test.each([
-  ['with a handle', volume(), { driver: 'd', handle: 'h' }],
-  ['without any claimRef in it', volume({ claimRef: undefined }), { driver: 'd', handle: 'h' }],
+  ['with a handle', volume(), { driver: 'd', handle: 'h', mode: 'Filesystem' }],
+  [
+    'without any claimRef in it',
+    volume({ claimRef: undefined }),
+    { driver: 'd', handle: 'h', mode: 'Filesystem' },
+  ],
   [
     'of a claim without uid',
     volume({ claimRef: { namespace: 'ns', name: 'data' } }),
-    { driver: 'd', handle: 'h' },
+    { driver: 'd', handle: 'h', mode: 'Filesystem' },
   ],
   ['of an older claim of that name', volume({ claimRef: { ...OWN, uid: 'c-0' } }), fails('NotBound')],
   ['of another namespace', volume({ claimRef: { ...OWN, namespace: 'x' } }), fails('NotBound')],
@@ -156,9 +162,10 @@ test.each<[string, VolumeCaptureRequest, PersistentVolumeClaim, StorageClass | u
 
 test('the class must be of the volume’s driver', () => {
   const found = { metadata: { name: 's' }, driver: 'd' } as VolumeSnapshotClass;
-  expect(computeClass(found, 's', { driver: 'd', handle: 'h' })).toBe(found);
-  expect(computeClass(found, 's', { driver: 'e', handle: 'h' })).toEqual(fails('InvalidSource'));
-  expect(computeClass(undefined, 's', { driver: 'd', handle: 'h' })).toEqual(fails('NotFound'));
+  const of = (driver: string) => ({ driver, handle: 'h', mode: 'Filesystem' });
+  expect(computeClass(found, 's', of('d'))).toBe(found);
+  expect(computeClass(found, 's', of('e'))).toEqual(fails('InvalidSource'));
+  expect(computeClass(undefined, 's', of('d'))).toEqual(fails('NotFound'));
 });
 
 describe('the content', () => {
@@ -167,26 +174,70 @@ describe('the content', () => {
     driver: 'd',
     deletionPolicy: 'Retain',
   } as VolumeSnapshotClass;
-  const built = buildContent(request(), owner, { driver: 'd', handle: 'h' }, snapshotClass);
-  test('has one owner, the policy of its class, and no VolumeSnapshot', () => {
+  const source = { volume: { driver: 'd', handle: 'h', mode: 'Block' }, class: snapshotClass };
+  const built = buildContent(request(), owner, source, 'unbound');
+  test('has one owner, is deleted with its snapshot, and refers to no VolumeSnapshot', () => {
     expect(built).toEqual({
       apiVersion: 'snapshot.storage.k8s.io/v1',
       kind: 'VolumeSnapshotContent',
       metadata: { name: 'snapshot-u-1', ownerReferences: [owner] },
       spec: {
         driver: 'd',
-        deletionPolicy: 'Retain',
+        deletionPolicy: 'Delete',
         volumeSnapshotClassName: 's',
         source: { volumeHandle: 'h' },
         volumeSnapshotRef: {},
       },
     });
   });
+  test('refers to a VolumeSnapshot of the request on stock clusters', () => {
+    const { metadata, spec } = buildContent(request(), owner, source, 'bound');
+    expect(spec).toMatchObject({
+      sourceVolumeMode: 'Block',
+      volumeSnapshotRef: { kind: 'VolumeSnapshot', namespace: 'ns', name: 'r', uid: 'u-1' },
+    });
+    expect(metadata).toEqual({
+      name: 'snapshot-u-1',
+      ownerReferences: [owner],
+      annotations: { 'snapshot.storage.kubernetes.io/volumesnapshot-being-deleted': 'yes' },
+      finalizers: ['snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection'],
+    });
+  });
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['without secret', {}, {}],
+    ['with half a secret', { 'csi.storage.k8s.io/snapshotter-secret-name': 'a' }, {}],
+    [
+      'with a secret and variables',
+      {
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of the class
+        'csi.storage.k8s.io/snapshotter-secret-name': 'of-${volumesnapshot.name}',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of the class
+        'csi.storage.k8s.io/snapshotter-secret-namespace': '${volumesnapshot.namespace}',
+      },
+      {
+        'snapshot.storage.kubernetes.io/deletion-secret-name': 'of-r',
+        'snapshot.storage.kubernetes.io/deletion-secret-namespace': 'ns',
+      },
+    ],
+  ])('names the secret of a class %s', (_, parameters, expected) => {
+    const { metadata } = buildContent(
+      request(),
+      owner,
+      { ...source, class: { ...snapshotClass, parameters } },
+      'bound',
+    );
+    expect(metadata.annotations).toEqual({
+      'snapshot.storage.kubernetes.io/volumesnapshot-being-deleted': 'yes',
+      ...expected,
+    });
+  });
+  test('is retained if the request asks for it', () =>
+    expect(buildContent(request({ retain: true }), owner, source, 'bound').spec?.deletionPolicy).toBe(
+      'Retain',
+    ));
   test('is not built for an owner without uid', () => {
     const noKeys = { ...owner, uid: '' };
-    expect(() => buildContent(request(), noKeys, { driver: 'd', handle: 'h' }, snapshotClass)).toThrow(
-      'without uid',
-    );
+    expect(() => buildContent(request(), noKeys, source, 'bound')).toThrow('without uid');
   });
   test('belongs to the request only if its keeper controls it', () => {
     expect(contentProblem(built, owner)).toBeUndefined();
@@ -194,38 +245,68 @@ describe('the content', () => {
     const loose = { ...built, metadata: { name: 'x', ownerReferences: [{ ...owner, controller: false }] } };
     expect(contentProblem(loose, owner)).toEqual(fails('OwnershipConflict'));
   });
-  test.each<[string, VolumeSnapshotContent['status'], unknown]>([
-    ['nothing', undefined, { kind: 'waiting' }],
-    ['not ready', { readyToUse: false }, { kind: 'waiting' }],
-    ['an empty error', { error: {} }, { kind: 'waiting' }],
-    ['ready', { readyToUse: true }, { kind: 'ready' }],
-    ['an error', { readyToUse: false, error: { message: 'x' } }, fails('SnapshotCreationFailed')],
+  const error = { message: 'x', time: '2026-03-01T10:00:00Z' };
+  const created = instant(Date.parse('2026-03-01T10:00:00Z'));
+  const progressAt = (after: number, timeout: number, status: VolumeSnapshotContent['status']) =>
+    computeProgress(
+      {
+        ...built,
+        metadata: { ...built.metadata, creationTimestamp: '2026-03-01T10:00:00Z' },
+        ...(status === undefined ? {} : { status }),
+      },
+      { claim: 'ns/data', timeout: seconds(timeout), now: plus(created, millis(after)) },
+    );
+  const retrying = expect.objectContaining({ kind: 'retrying', until: plus(created, seconds(300)) });
+  const failed = fails('SnapshotCreationFailed');
+  test.each<[string, number, number, VolumeSnapshotContent['status'], unknown]>([
+    ['nothing', 0, 300, undefined, { kind: 'waiting' }],
+    ['not ready, for a day', 86_400_000, 300, { readyToUse: false }, { kind: 'waiting' }],
+    ['an empty error', 400_000, 300, { error: {} }, { kind: 'waiting' }],
+    ['ready', 0, 300, { readyToUse: true }, { kind: 'ready' }],
+    ['an error, 1 ms before the deadline', 299_999, 300, { readyToUse: false, error }, retrying],
+    ['an error at the deadline', 300_000, 300, { readyToUse: false, error }, failed],
+    [
+      'an error, although ready, after the deadline',
+      400_000,
+      300,
+      { readyToUse: true, error },
+      { kind: 'ready' },
+    ],
+    ['an error without a timeout', 0, 0, { readyToUse: false, error }, failed],
+    ['an error without a timeout, although ready', 0, 0, { readyToUse: true, error }, failed],
     [
       'an error without a time, and the message has none',
+      0,
+      0,
       { error: { message: 'x' } },
       expect.objectContaining({ message: expect.stringMatching(/of claim ns\/data failed: x$/) }),
     ],
     [
       'an error with its time, and the message has it',
-      { error: { message: 'x', time: '2026-03-01T10:00:00Z' } },
+      0,
+      0,
+      { error },
       expect.objectContaining({ message: expect.stringMatching(/failed at 2026-03-01T10:00:00Z: x$/) }),
     ],
-    [
-      'an error, although ready',
-      { readyToUse: true, error: { message: 'x' } },
-      fails('SnapshotCreationFailed'),
-    ],
-  ])('says %s', (_name, status, expected) => {
-    expect(computeProgress({ ...built, ...(status === undefined ? {} : { status }) }, 'ns/data')).toEqual(
-      expected,
-    );
-  });
+  ])('says %s', (_name, after, timeout, status, expected) =>
+    expect(progressAt(after, timeout, status)).toEqual(expected),
+  );
+  test.each<[string, string | undefined, number]>([
+    ['the configured one', undefined, 300_000],
+    ['its own', '30s', 30_000],
+    ['none', '0s', 0],
+    ['the configured one instead of an invalid text', 'soon', 300_000],
+    ['the configured one instead of a negative one', '-1s', 300_000],
+  ])('a request has %s as its timeout', (_, timeout, expected) =>
+    expect(timeoutOf(request(timeout === undefined ? {} : { timeout }), seconds(300))).toBe(expected),
+  );
 });
 
 test('a terminating content is never a success', () => {
   const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
   const content = { apiVersion: 'v', kind: 'VolumeSnapshotContent', metadata, status: { readyToUse: true } };
-  expect(computeProgress(content, 'ns/data')).toEqual(fails('ArtifactLost'));
+  const context = { claim: 'ns/data', timeout: seconds(300), now: instant(0) };
+  expect(computeProgress(content, context)).toEqual(fails('ArtifactLost'));
 });
 
 describe('detaching', () => {

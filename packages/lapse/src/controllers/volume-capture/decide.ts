@@ -1,11 +1,20 @@
 // The decisions about capturing a volume as a snapshot, as pure functions. Each step receives the result of the
 // previous one and returns the next object or the failure that ends the request.
 
+import { readGoDuration } from '@lapse/base/goDuration';
+import { formatTime, type Instant, isDue, type Millis, millis, parseTime, plus } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
+import {
+  BEING_DELETED,
+  CONTENT_PROTECTION,
+  DELETION_SECRET_NAME,
+  DELETION_SECRET_NAMESPACE,
+} from '@lapse/kube/api/kinds/snapshotNames';
 import {
   type PersistentVolume,
   PersistentVolumeClaim,
   type StorageClass,
+  VolumeSnapshot,
   type VolumeSnapshotClass,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
@@ -79,6 +88,8 @@ export function isClaimedBy(volume: PersistentVolume, claim: PersistentVolumeCla
 export interface CsiVolume {
   readonly driver: string;
   readonly handle: string;
+  /** Filesystem or Block. */
+  readonly mode: string;
 }
 
 /** Driver and handle of the volume in the storage system. */
@@ -93,7 +104,7 @@ export function computeCsiVolume(
   const { driver = '', volumeHandle: handle = '' } = volume.spec?.csi ?? {};
   return driver === '' || handle === ''
     ? failure(Reason.InvalidSource, `PersistentVolume ${name} has no CSI volume handle`)
-    : { driver, handle };
+    : { driver, handle, mode: volume.spec?.volumeMode ?? 'Filesystem' };
 }
 
 /** The snapshot class: from the request, or from the claim's storage class. */
@@ -135,26 +146,86 @@ export function computeClass(
       );
 }
 
-/** The artifact. It refers to no VolumeSnapshot, and the keeper is its only owner. */
+/**
+ * `bound`: with a reference to a VolumeSnapshot of the request's name and uid, which does not exist. The stock CRD and
+ * csi-snapshotter require it. `unbound`: without one, as the patched snapshot stack of Deckhouse expects.
+ */
+export type ContentForm = 'bound' | 'unbound';
+
+export interface SnapshotSource {
+  readonly volume: CsiVolume;
+  readonly class: VolumeSnapshotClass;
+}
+
+/** The artifact. The keeper is its only owner. */
 export function buildContent(
   request: VolumeCaptureRequest,
   owner: OwnerReference,
-  volume: CsiVolume,
-  snapshotClass: VolumeSnapshotClass,
+  { volume, class: snapshotClass }: SnapshotSource,
+  form: ContentForm,
 ): VolumeSnapshotContent {
   if (owner.uid === '') throw new Error('an owner without uid owns nothing');
-  return {
+  const name = snapshotName(request.metadata.uid!);
+  const spec = {
+    driver: volume.driver,
+    // The class decides only for VolumeSnapshots: a retained snapshot would have no record.
+    deletionPolicy: request.spec?.retain === true ? 'Retain' : 'Delete',
+    volumeSnapshotClassName: snapshotClass.metadata.name!,
+    source: { volumeHandle: volume.handle },
+    volumeSnapshotRef: {},
+  };
+  const content: VolumeSnapshotContent = {
     apiVersion: apiVersionOf(VolumeSnapshotContent),
     kind: VolumeSnapshotContent.kind,
-    metadata: { name: snapshotName(request.metadata.uid!), ownerReferences: [owner] },
-    spec: {
-      driver: volume.driver,
-      deletionPolicy: snapshotClass.deletionPolicy ?? 'Delete',
-      volumeSnapshotClassName: snapshotClass.metadata.name!,
-      source: { volumeHandle: volume.handle },
-      volumeSnapshotRef: {},
-    },
+    metadata: { name, ownerReferences: [owner] },
+    spec,
   };
+  return form === 'unbound' ? content : bound(content, request, snapshotClass, volume);
+}
+
+function bound(
+  { metadata, spec, ...content }: VolumeSnapshotContent,
+  request: VolumeCaptureRequest,
+  snapshotClass: VolumeSnapshotClass,
+  volume: CsiVolume,
+): VolumeSnapshotContent {
+  const { namespace, name, uid } = request.metadata;
+  const volumeSnapshotRef = {
+    apiVersion: apiVersionOf(VolumeSnapshot),
+    kind: VolumeSnapshot.kind,
+    namespace: namespace!,
+    name: name!,
+    uid: uid!,
+  };
+  return {
+    ...content,
+    metadata: {
+      ...metadata,
+      annotations: { [BEING_DELETED]: 'yes', ...deletionSecret(request, snapshotClass) },
+      finalizers: [CONTENT_PROTECTION],
+    },
+    spec: { ...spec, sourceVolumeMode: volume.mode, volumeSnapshotRef },
+  };
+}
+
+const SECRET_NAME = 'csi.storage.k8s.io/snapshotter-secret-name';
+const SECRET_NAMESPACE = 'csi.storage.k8s.io/snapshotter-secret-namespace';
+
+/** The annotations by which csi-snapshotter finds the secret of the class when it deletes the snapshot. */
+function deletionSecret(
+  { metadata }: VolumeCaptureRequest,
+  { parameters = {} }: VolumeSnapshotClass,
+): Record<string, string> {
+  const { [SECRET_NAME]: name, [SECRET_NAMESPACE]: namespace } = parameters;
+  if (!name || !namespace) return {};
+  const values: Record<string, string> = {
+    '${volumesnapshotcontent.name}': snapshotName(metadata.uid!),
+    '${volumesnapshot.namespace}': metadata.namespace!,
+    '${volumesnapshot.name}': metadata.name!,
+  };
+  const resolved = (template: string) =>
+    Object.entries(values).reduce((text, [variable, value]) => text.replaceAll(variable, value), template);
+  return { [DELETION_SECRET_NAME]: resolved(name), [DELETION_SECRET_NAMESPACE]: resolved(namespace) };
 }
 
 /** Checks that an existing artifact of this name is controlled by the request's keeper. */
@@ -167,7 +238,12 @@ export function contentProblem(content: VolumeSnapshotContent, owner: OwnerRefer
   );
 }
 
-export type Progress = { readonly kind: 'waiting' } | { readonly kind: 'ready' } | Failure;
+export type Progress =
+  | { readonly kind: 'waiting' }
+  /** The storage system reported an error. Its controllers retry; an error that lasts ends the request. */
+  | { readonly kind: 'retrying'; readonly until: Instant; readonly error: string }
+  | { readonly kind: 'ready' }
+  | Failure;
 
 /** The content whose creation the request has recorded. Its creation is never started again. */
 export const recordedContent = (request: VolumeCaptureRequest): string | undefined =>
@@ -179,20 +255,37 @@ export const contentLost = (name: string): Failure =>
     `VolumeSnapshotContent ${name} does not exist although its creation was started: it was deleted, or the controller stopped before it was created; create a new request to take a snapshot`,
   );
 
-/** The state reported by the storage system. An error ends the request even if a snapshot is completed later. */
-export function computeProgress(content: VolumeSnapshotContent, claim: string): Progress {
-  const { readyToUse, error } = content.status ?? {};
-  if (error?.message) {
+/** How long errors are retried for this request. */
+export function timeoutOf({ spec }: VolumeCaptureRequest, configured: Millis): Millis {
+  const nanos = spec?.timeout === undefined ? undefined : readGoDuration(spec.timeout);
+  return nanos === undefined || nanos < 0n ? configured : millis(Number(nanos / 1_000_000n));
+}
+
+export interface ProgressContext {
+  /** `ns/name` of the claim. */
+  readonly claim: string;
+  readonly timeout: Millis;
+  readonly now: Instant;
+}
+
+/** The state reported by the storage system. With a timeout of zero, the first error is final. */
+export function computeProgress(
+  { metadata, status = {} }: VolumeSnapshotContent,
+  { claim, timeout, now }: ProgressContext,
+): Progress {
+  const { readyToUse, error } = status;
+  const what = `VolumeSnapshotContent ${metadata.name} of claim ${claim}`;
+  const created = parseTime(metadata.creationTimestamp ?? '');
+  const until = plus(Number.isFinite(created) ? created : now, timeout);
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  if (error?.message && (timeout === 0 || isDue(until, now)) && (timeout === 0 || readyToUse !== true)) {
     const when = error.time === undefined ? '' : ` at ${error.time}`;
-    return failure(
-      Reason.SnapshotCreationFailed,
-      `VolumeSnapshotContent ${content.metadata.name} of claim ${claim} failed${when}: ${error.message}`,
-    );
+    return failure(Reason.SnapshotCreationFailed, `${what} failed${when}: ${error.message}`);
   }
-  if (content.metadata.deletionTimestamp !== undefined)
-    return failure(
-      Reason.ArtifactLost,
-      `VolumeSnapshotContent ${content.metadata.name} of claim ${claim} is being deleted; create a new request to take a snapshot`,
-    );
-  return readyToUse === true ? { kind: 'ready' } : { kind: 'waiting' };
+  if (isTerminating)
+    return failure(Reason.ArtifactLost, `${what} is being deleted; create a new request to take a snapshot`);
+  if (readyToUse === true) return { kind: 'ready' };
+  if (!error?.message) return { kind: 'waiting' };
+  const note = `${what}: the storage system retries until ${formatTime(until)}: ${error.message}`;
+  return { kind: 'retrying', until, error: note };
 }

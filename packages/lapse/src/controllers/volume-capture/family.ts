@@ -13,6 +13,7 @@ import {
   authorKeySecret,
   CAPTURE_SECTION,
   DETACH_RETENTION_SECTION,
+  parseCaptureTimeout,
   parseRequestTtl,
   parseRetention,
   REQUEST_ENVIRONMENT,
@@ -48,6 +49,7 @@ function parsePolicy(sections: Readonly<Record<string, JsonObject>>): CapturePol
   const ofDetach = detach.retention as JsonObject | undefined;
   return {
     allowCrossNamespace: capture.allowCrossNamespace === true,
+    timeout: parseCaptureTimeout(capture),
     clearClaimRef: detach.clearClaimRef === true,
     retention: parseRetention('retention', retention, 'FollowObject'),
     detachRetention: parseRetention('detach.retention', ofDetach, 'FollowObjectWithTTL'),

@@ -1,17 +1,18 @@
 // The forecast for capture requests: what unfinished ones wait for and, where the annotation sets a TTL, when
 // finished ones are deleted.
 
+import type { Instant, Millis } from '@lapse/base/instant';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { AnnotationKeyTTL, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { parseRequestTtl } from '#requests/configuration';
+import { parseCaptureTimeout, parseRequestTtl } from '#requests/configuration';
 import { snapshotName } from '#requests/names';
 import { failure, isFailure } from '#requests/refusal';
 import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
 import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
-import { claimText, computeClaimKey, computeProgress } from './decide.ts';
+import { claimText, computeClaimKey, computeProgress, timeoutOf } from './decide.ts';
 
 export const forecastCaptures: Forecaster = {
   async *forecast(forecastContext) {
@@ -22,6 +23,7 @@ export const forecastCaptures: Forecaster = {
       ttl: parseRequestTtl(configuration.requestTTL),
     };
     const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
+    const timeout = parseCaptureTimeout(configuration.capture);
     let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
     for await (const request of eachRequest(forecastContext, rules)) {
       if (hasEnded(request)) {
@@ -29,7 +31,7 @@ export const forecastCaptures: Forecaster = {
         continue;
       }
       contents ??= await readContents(snapshot);
-      yield statementOnWork(request, contents, allowElsewhere);
+      yield statementOnWork(request, contents, { allowElsewhere, timeout, now: forecastContext.now });
     }
   },
 };
@@ -43,7 +45,7 @@ async function readContents(snapshot: Snapshot): Promise<ReadonlyMap<string, Vol
 function statementOnWork(
   request: VolumeCaptureRequest,
   contents: ReadonlyMap<string, VolumeSnapshotContent>,
-  allowElsewhere: boolean,
+  { allowElsewhere, timeout, now }: { allowElsewhere: boolean; timeout: Millis; now: Instant },
 ): Statement {
   const { mode } = request.spec ?? {};
   const about = { object: nameOf(VolumeCaptureRequest, request), rule: `spec.mode ${mode}` };
@@ -60,7 +62,8 @@ function statementOnWork(
     );
   const content = contents.get(snapshotName(request.metadata.uid ?? ''));
   if (content === undefined) return stays(`unfinished: the snapshot of claim ${name} does not exist yet`);
-  const progress = computeProgress(content, name);
+  const progress = computeProgress(content, { claim: name, timeout: timeoutOf(request, timeout), now });
+  if (progress.kind === 'retrying') return stays(`unfinished: ${progress.error}`);
   if (isFailure(progress)) return stays(`it fails (${progress.reason}): ${progress.message}`);
   return stays(
     progress.kind === 'ready'

@@ -13,12 +13,12 @@ import { keeperName } from '#requests/names';
 import { type Failure, failureOf, isFailure, snapshotFailureOf } from '#requests/refusal';
 import type { Capture } from './capture.ts';
 import {
-  type CsiVolume,
   computeClass,
   computeClassName,
   computeCsiVolume,
   computeVolumeName,
   recordedContent,
+  type SnapshotSource,
 } from './decide.ts';
 import { computeDetach, type DetachStep, rememberedVolume } from './decideDetach.ts';
 import { getUsers } from './pods.ts';
@@ -37,19 +37,14 @@ export async function findContent(
   }
 }
 
-export interface Source {
-  readonly volume: CsiVolume;
-  readonly class: VolumeSnapshotClass;
-}
-
 /** What is captured and how. A cache may be stale, so no request fails because of cached state alone. */
-export async function getSource(capture: Capture): Promise<Source | Failure> {
+export async function getSource(capture: Capture): Promise<SnapshotSource | Failure> {
   const { ctx, options } = capture;
   const found = await findSource(capture, cachedRead(ctx));
   return isFailure(found) ? findSource(capture, liveRead(ctx, options.direct)) : found;
 }
 
-async function findSource(capture: Capture, read: Read): Promise<Source | Failure> {
+async function findSource(capture: Capture, read: Read): Promise<SnapshotSource | Failure> {
   const { ctx, request, claim: key, options } = capture;
   const direct = liveRead(ctx, options.direct);
   try {

@@ -1,5 +1,6 @@
 // The operator's settings for captures, and the dependencies of the controller.
 
+import type { Millis } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import type { Expirer } from '#deletion/expirer';
@@ -11,6 +12,8 @@ import type { Authors } from './author.ts';
 
 export interface CapturePolicy {
   readonly allowCrossNamespace: boolean;
+  /** How long errors of the storage system are retried. */
+  readonly timeout: Millis;
   /** Retention of snapshots. */
   readonly retention: Retention;
   /** Retention of the records of detached volumes. */

@@ -3,12 +3,13 @@
 // again.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { keyOf } from '@lapse/kube/api/kind';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
-import type { Outcome } from '@lapse/runtime/outcome';
+import type { CreateResult } from '@lapse/kube/client/write';
+import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import { ANNOTATION_CONTENT_NAME, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
+import { type Decision, outcomeOf } from '#deletion/deletion';
 import { describeRetention } from '#requests/endings';
 import { completed, endedBy, finishRequest } from '#requests/finish';
 import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
@@ -18,11 +19,14 @@ import { computeEnd } from '#requests/ttl';
 import { type Capture, recordStep, waitForEvent, wouldCapture } from './capture.ts';
 import {
   buildContent,
+  type ContentForm,
   claimText,
   computeProgress,
   contentLost,
   contentProblem,
+  type Progress,
   recordedContent,
+  timeoutOf,
 } from './decide.ts';
 import { findContent, getSource } from './gather.ts';
 
@@ -37,7 +41,7 @@ export async function reconcileSnapshot(capture: Capture): Promise<Outcome> {
   const source = await getSource(capture);
   if (isFailure(source)) return end(capture, source);
   return proceed(capture, (owner) =>
-    createContent(capture, buildContent(request, owner, source.volume, source.class)),
+    createContent(capture, (form) => buildContent(request, owner, source, form)),
   );
 }
 
@@ -79,34 +83,97 @@ async function proceed(
   }
 }
 
+const progressOf = (
+  { ctx, request, claim, options }: Capture,
+  content: VolumeSnapshotContent,
+  now = ctx.now,
+): Progress =>
+  computeProgress(content, {
+    claim: claimText(claim),
+    timeout: timeoutOf(request, options.policy.timeout),
+    now,
+  });
+
 function watchContent(capture: Capture, content: VolumeSnapshotContent): Promise<Outcome> | Outcome {
-  const { ctx, request, claim, options } = capture;
-  const progress = computeProgress(content, claimText(claim));
-  const { name, uid } = content.metadata;
-  const dataRef = { kind: content.kind, name: name!, uid: uid! };
+  const { ctx, request, options } = capture;
+  const progress = progressOf(capture, content);
   switch (progress.kind) {
     case 'waiting':
       return waitForEvent(ctx, 'snapshot', VolumeSnapshotContent);
-    case 'failure':
-      return finishRequest(ctx, options, request, endedBy(progress, { dataRef }));
-    case 'ready': {
-      const { policy, rules } = options;
-      return finishRequest(ctx, options, request, (at) => {
-        const ends = describeRetention(policy.retention, computeEnd(request, rules, at));
-        const message = `VolumeSnapshotContent ${name} of claim ${claimText(claim)} is ready; ${ends}`;
-        return completed(message, { dataRef });
+    case 'retrying': {
+      const { error, until } = progress;
+      options.expirer.reportOnce(ctx, VolumeCaptureRequest, request, {
+        because: error,
+        reason: 'SnapshotRetried',
+        note: error,
       });
+      return waitUntil(until, 'snapshot error');
     }
+    case 'failure':
+      return failCapture(capture, content, progress);
+    case 'ready':
+      return completeCapture(capture, content);
     default:
       return assertNever(progress);
   }
+}
+
+const dataRefTo = ({ kind, metadata }: VolumeSnapshotContent) => ({
+  kind,
+  name: metadata.name!,
+  uid: metadata.uid!,
+});
+
+function completeCapture(capture: Capture, content: VolumeSnapshotContent): Promise<Outcome> {
+  const { ctx, request, claim, options } = capture;
+  const { policy, rules } = options;
+  return finishRequest(ctx, options, request, (at) => {
+    const ends = describeRetention(policy.retention, computeEnd(request, rules, at));
+    const what = `VolumeSnapshotContent ${content.metadata.name} of claim ${claimText(claim)}`;
+    return completed(`${what} is ready; ${ends}${describeRetained(content)}`, {
+      dataRef: dataRefTo(content),
+    });
+  });
+}
+
+function describeRetained({ spec, status }: VolumeSnapshotContent): string {
+  if (spec?.deletionPolicy !== 'Retain') return '';
+  return `; the snapshot ${status?.snapshotHandle} stays in the storage system (driver ${spec.driver}) and must be deleted there`;
+}
+
+/**
+ * The error lasted until the deadline. The content is deleted first, in the state that failed: if it became ready
+ * meanwhile, the request completes. Without a timeout the content stays until the request is deleted.
+ */
+async function failCapture(
+  capture: Capture,
+  content: VolumeSnapshotContent,
+  failed: Failure,
+): Promise<Outcome> {
+  const { ctx, request, options } = capture;
+  if (timeoutOf(request, options.policy.timeout) === 0)
+    return finishRequest(ctx, options, request, endedBy(failed, { dataRef: dataRefTo(content) }));
+  if (content.metadata.deletionTimestamp !== undefined) return end(capture, failed);
+  const deletion = await options.expirer.expire(ctx, {
+    kind: VolumeSnapshotContent,
+    object: content,
+    since: ctx.now,
+    because: failed.message,
+    decide: (live, now): Decision<'recovered'> =>
+      progressOf(capture, live, now).kind === 'failure'
+        ? { kind: 'delete', since: ctx.now }
+        : { kind: 'keep', verdict: 'recovered' },
+  });
+  if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
+    return end(capture, failed);
+  return outcomeOf(deletion, () => again('the snapshot is ready'));
 }
 
 /** Uses an existing content. If another controller created it, this request does not record it yet. */
 async function adoptContent(capture: Capture, content: VolumeSnapshotContent): Promise<Content> {
   const name = content.metadata.name!;
   if (recordedContent(capture.request) !== undefined) return content;
-  if (computeProgress(content, claimText(capture.claim)).kind !== 'waiting') return content;
+  if (progressOf(capture, content).kind !== 'waiting') return content;
   try {
     const recorded = await recordStep(capture, ANNOTATION_CONTENT_NAME, name);
     return 'outcome' in recorded ? recorded.outcome : content;
@@ -119,9 +186,12 @@ async function adoptContent(capture: Capture, content: VolumeSnapshotContent): P
  * One create, recorded in the request before. An existing content is a success if it belongs to the request; the
  * caller checks that.
  */
-async function createContent(capture: Capture, content: VolumeSnapshotContent): Promise<Content> {
+async function createContent(
+  capture: Capture,
+  contentOf: (form: ContentForm) => VolumeSnapshotContent,
+): Promise<Content> {
   const { ctx, options, request } = capture;
-  const name = content.metadata.name!;
+  const name = snapshotName(request.metadata.uid!);
   const key = claimText(ctx.key);
   try {
     // Stays set when the record or the create throws: this process may then repeat it.
@@ -131,18 +201,30 @@ async function createContent(capture: Capture, content: VolumeSnapshotContent): 
       options.unanswered.delete(key);
       return recorded.outcome;
     }
-    const answer = await ctx.client.create(VolumeSnapshotContent, content);
+    const answer = await createInServedForm(capture, contentOf);
     options.unanswered.delete(key);
     if (answer.kind === 'created') return answer.object;
     if (answer.kind === 'invalid')
       return failure(
         Reason.UnsupportedSnapshotStack,
-        `VolumeSnapshotContent ${name} was refused; a snapshot stack that takes contents without a VolumeSnapshot is needed: ${answer.error.message}`,
+        `VolumeSnapshotContent ${name} was refused: ${answer.error.message}`,
       );
-    return (await options.direct.get(ctx, VolumeSnapshotContent, keyOf(content))) ?? contentLost(name);
+    return (await options.direct.get(ctx, VolumeSnapshotContent, { name })) ?? contentLost(name);
   } catch (error) {
     return snapshotFailureOf(error, `creating VolumeSnapshotContent ${name}`);
   }
+}
+
+/** The CRD says which form it accepts: if it refuses a content without a reference, one with a reference is created. */
+async function createInServedForm(
+  { ctx, options }: Capture,
+  contentOf: (form: ContentForm) => VolumeSnapshotContent,
+): Promise<CreateResult<VolumeSnapshotContent>> {
+  const answer = await ctx.client.create(VolumeSnapshotContent, contentOf(options.contentForm));
+  if (answer.kind !== 'invalid' || options.contentForm === 'bound') return answer;
+  const bound = await ctx.client.create(VolumeSnapshotContent, contentOf('bound'));
+  if (bound.kind === 'created') options.contentForm = 'bound';
+  return bound;
 }
 
 const end = ({ ctx, request, options }: Capture, why: Failure): Promise<Outcome> =>
