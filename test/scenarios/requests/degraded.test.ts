@@ -45,7 +45,7 @@ async function world(
 ) {
   given.noDoubleRun('what is not watched is read again');
   given.controllers('volume-capture', 'volume-restore');
-  given.configuration({ actAs: 'controller' });
+  given.configuration({ actAs: 'controller', restore: { executor: 'External' } });
   if (snapshots) given.kinds(...SNAPSHOT_KINDS);
   given.simulatedControllers(
     ...simulatedControllersNamed(snapshots ? ['csi-snapshotter', 'provisioner'] : []),

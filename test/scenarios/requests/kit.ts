@@ -142,7 +142,9 @@ export async function volumeWorld(given: Given, options: WorldOptions = {}): Pro
     simulatedControllers = ['owner-gc', 'csi-snapshotter'],
   } = options;
   given.controllers(...families);
-  given.configuration({ actAs: 'controller', ...configuration });
+  const restore = { executor: 'External', ...(configuration['restore'] as object | undefined) };
+  const external = families.includes('volume-restore') ? { restore } : {};
+  given.configuration({ actAs: 'controller', ...configuration, ...external });
   given.kinds(...SNAPSHOT_KINDS);
   given.simulatedControllers(...simulatedControllersNamed([...simulatedControllers]), claimProtection());
   await given.object(options.objects ?? usualObjects());

@@ -117,12 +117,12 @@ const textOf = (section: JsonObject | undefined, field: string, fallback: string
   return typeof value === 'string' ? value : fallback;
 };
 
-/** Zero: the first error of the storage system ends the request. */
-export function parseCaptureTimeout(capture: JsonObject | undefined): Millis {
-  const text = textOf(capture, 'timeout', '5m');
+/** How long errors of the storage system are retried; default: 5m. Zero: the first error ends the request. */
+export function parseTimeout(name: string, value: unknown): Millis {
+  const text = typeof value === 'string' ? value : '5m';
   const nanos = readGoDuration(text);
   if (nanos === undefined || nanos < 0n)
-    throw new Error(`capture.timeout: ${JSON.stringify(text)} is not a duration of 0s or more`);
+    throw new Error(`${name}: ${JSON.stringify(text)} is not a duration of 0s or more`);
   return millis(Number(nanos / 1_000_000n));
 }
 

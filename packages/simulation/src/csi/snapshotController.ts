@@ -13,7 +13,7 @@ import {
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { CLAIM_AS_SOURCE, PROVISIONER_SOURCE, SNAPSHOT_AS_SOURCE, SNAPSHOT_BOUND } from './names.ts';
+import { CLAIM_AS_SOURCE, SNAPSHOT_AS_SOURCE, SNAPSHOT_BOUND } from './names.ts';
 import { addFinalizer, annotate, patchObject, removeFinalizers, retryStaleReads } from './writes.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -148,7 +148,6 @@ async function releaseClaim(ctx: ReconcileContext, { metadata, spec }: VolumeSna
 }
 
 async function deleteSnapshot(ctx: ReconcileContext, snapshot: VolumeSnapshot): Promise<Outcome> {
-  if (snapshot.metadata.finalizers?.includes(PROVISIONER_SOURCE)) return settled();
   let content = await ctx.client.get(VolumeSnapshotContent, { name: contentNameOf(snapshot) });
   if (content?.spec?.volumeSnapshotRef?.uid !== snapshot.metadata.uid) content = undefined;
   const deletes = content?.spec?.deletionPolicy === 'Delete';

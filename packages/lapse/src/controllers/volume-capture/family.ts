@@ -13,9 +13,9 @@ import {
   authorKeySecret,
   CAPTURE_SECTION,
   DETACH_RETENTION_SECTION,
-  parseCaptureTimeout,
   parseRequestTtl,
   parseRetention,
+  parseTimeout,
   REQUEST_ENVIRONMENT,
   REQUEST_TTL_SECTION,
   RETENTION_SECTION,
@@ -49,7 +49,7 @@ function parsePolicy(sections: Readonly<Record<string, JsonObject>>): CapturePol
   const ofDetach = detach.retention as JsonObject | undefined;
   return {
     allowCrossNamespace: capture.allowCrossNamespace === true,
-    timeout: parseCaptureTimeout(capture),
+    timeout: parseTimeout('capture.timeout', capture.timeout),
     clearClaimRef: detach.clearClaimRef === true,
     retention: parseRetention('retention', retention, 'FollowObject'),
     detachRetention: parseRetention('detach.retention', ofDetach, 'FollowObjectWithTTL'),

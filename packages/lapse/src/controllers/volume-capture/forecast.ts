@@ -5,7 +5,7 @@ import type { Instant, Millis } from '@lapse/base/instant';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { AnnotationKeyTTL, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { parseCaptureTimeout, parseRequestTtl } from '#requests/configuration';
+import { parseRequestTtl, parseTimeout } from '#requests/configuration';
 import { snapshotName } from '#requests/names';
 import { failure, isFailure } from '#requests/refusal';
 import type { RequestRules } from '#requests/rules';
@@ -23,7 +23,7 @@ export const forecastCaptures: Forecaster = {
       ttl: parseRequestTtl(configuration.requestTTL),
     };
     const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
-    const timeout = parseCaptureTimeout(configuration.capture);
+    const timeout = parseTimeout('capture.timeout', configuration.capture?.timeout);
     let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
     for await (const request of eachRequest(forecastContext, rules)) {
       if (hasEnded(request)) {

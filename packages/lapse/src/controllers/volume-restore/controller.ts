@@ -1,5 +1,5 @@
-// The declaration of volume-restore: requests, triggers and rights. It may create keepers, but neither claims nor
-// snapshots.
+// The declaration of volume-restore: requests, triggers and rights. With an external executor it may create keepers, but
+// neither claims nor snapshots.
 
 import { keyOf } from '@lapse/kube/api/kind';
 import {
@@ -7,7 +7,12 @@ import {
   PersistentVolumeClaim,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
-import { type ControllerDefinition, defineController, type WatchDefinition } from '@lapse/runtime/definition';
+import {
+  type ControllerDefinition,
+  defineController,
+  type Right,
+  type WatchDefinition,
+} from '@lapse/runtime/definition';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
@@ -62,6 +67,15 @@ const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => (
 /** Only read. A change does not trigger a reconcile. */
 const noKeys = (): [] => [];
 
+const SNAPSHOTS = VolumeSnapshotContent.group;
+const EXECUTOR_RIGHTS: readonly Right[] = [
+  { group: SNAPSHOTS, resource: 'volumesnapshotcontents', verbs: ['create', 'patch', 'delete'] },
+  { group: SNAPSHOTS, resource: 'volumesnapshots', verbs: ['get', 'create', 'patch', 'delete'] },
+  { group: '', resource: 'persistentvolumeclaims', verbs: ['create', 'delete'] },
+  { group: '', resource: 'persistentvolumes', verbs: ['patch'] },
+  { group: KubeEvent.group, resource: KubeEvent.resource, verbs: ['list'] },
+];
+
 export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
   const { rules, policy, direct, expirer, guard, random, namespace } = options;
   requireAll('volume-restore', { rules, policy, direct, expirer, guard, random });
@@ -92,6 +106,7 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
       { group: VolumeSnapshotContent.group, resource: VolumeSnapshotContent.resource, verbs: ['get'] },
       { group: '', resource: 'persistentvolumes', verbs: ['get'] },
       { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
+      ...(policy.executor === 'External' ? [] : EXECUTOR_RIGHTS),
       ...(rules.ttl.mode === 'annotation'
         ? [{ group, resource: 'volumerestorerequests', verbs: ['delete'] }]
         : []),

@@ -8,7 +8,12 @@ import { AnnotationKeyTTL } from '#api/storage/conditions';
 import { VolumeRestoreRequest, volumeRestoreRequestKind } from '#api/volumeRestoreRequest';
 import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
-import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requests/configuration';
+import {
+  parseRequestTtl,
+  parseTimeout,
+  REQUEST_ENVIRONMENT,
+  REQUEST_TTL_SECTION,
+} from '#requests/configuration';
 import { directReader } from '#requests/direct';
 import type { Family } from '../family.ts';
 import { volumeRestoreController } from './controller.ts';
@@ -28,6 +33,18 @@ const RESTORE_SECTION: JsonObject = {
       default: false,
       description: 'A request may name a target in another namespace.',
     },
+    executor: {
+      type: 'string',
+      enum: ['Auto', 'Lapse', 'External'],
+      default: 'Auto',
+      description:
+        'Lapse: restores with the CSI driver of the storage class. External: a provisioner that serves VolumeRestoreRequests does. Auto: External on clusters with Deckhouse, otherwise Lapse.',
+    },
+    timeout: {
+      type: 'string',
+      default: '5m',
+      description: 'For executor Lapse: how long errors of the provisioner are retried; a Go duration.',
+    },
     ownership: {
       type: 'string',
       enum: ['None', 'Keeper'],
@@ -45,10 +62,15 @@ const RESTORE_SECTION: JsonObject = {
   },
 };
 
+const parseExecutor = (value: unknown): RestorePolicy['executor'] =>
+  value === 'Lapse' || value === 'External' ? value : 'Auto';
+
 function parsePolicy(restore: JsonObject = {}): RestorePolicy {
   const reporters = Array.isArray(restore.eventReporters) ? restore.eventReporters : REPORTERS;
   return {
     allowCrossNamespace: restore.allowCrossNamespace === true,
+    executor: parseExecutor(restore.executor),
+    timeout: parseTimeout('restore.timeout', restore.timeout),
     ownership: restore.ownership === 'Keeper' ? 'Keeper' : 'None',
     reporters: reporters.filter((name) => typeof name === 'string'),
   };
@@ -56,7 +78,7 @@ function parsePolicy(restore: JsonObject = {}): RestorePolicy {
 
 export const volumeRestore: Family = {
   name: NAME,
-  description: 'Says when a captured volume is back as a claim that the provisioner made.',
+  description: 'Restores captured volumes as claims, or observes the provisioner that does.',
   defaultOn: false,
   kinds: [volumeRestoreRequestKind as CustomKind, objectKeeperKind as CustomKind],
   gates: [],

@@ -2,20 +2,20 @@
 // provisioner is bound. It creates nothing except the keeper.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { instant, minutes, plus, seconds } from '@lapse/base/instant';
+import { instant, isDue, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import { PersistentVolumeClaim, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
+import { ANNOTATION_KEEPER_REF, Reason } from '#api/storage/conditions';
 import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
 import { reconcileEnded } from '#requests/ended';
 import { completed, type Ending, endedBy, finishRequest } from '#requests/finish';
 import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
 import { keeperName } from '#requests/names';
-import { type Failure, failureOf, isFailure } from '#requests/refusal';
+import { type Failure, failure, failureOf, isFailure } from '#requests/refusal';
 import {
   computeReported,
   computeSource,
@@ -23,7 +23,9 @@ import {
   computeUnservedAt,
   ignoredFields,
   isUnserved,
+  type SourceRef,
 } from './decide.ts';
+import { execute, isExecutor, lastProblem, removeClaim, removeHelpers } from './execute.ts';
 import { getSourceState, getTarget, isRestored, type Restore } from './gather.ts';
 import type { RestoreOptions } from './policy.ts';
 import { reportsAbout } from './provisionerEvents.ts';
@@ -43,11 +45,11 @@ export async function reconcileRestore(ctx: ReconcileContext, options: RestoreOp
   const restore: Restore = { ctx, request, options, target };
   const state = await getSourceState(restore, source);
   // A bound claim does not need its source any more.
-  if (isFailure(state)) return (await isRestored(restore)) ? anchor(restore) : end(restore, state);
-  return state.kind === 'waiting' ? wait(restore, 'source') : anchor(restore);
+  if (isFailure(state)) return (await isRestored(restore)) ? anchor(restore, source) : end(restore, state);
+  return state.kind === 'waiting' ? wait(restore, 'source') : anchor(restore, source);
 }
 
-async function anchor(restore: Restore): Promise<Outcome> {
+async function anchor(restore: Restore, source: SourceRef): Promise<Outcome> {
   const { ctx, request, options } = restore;
   const wanted = buildKeeper(keeperName('pvc', request.metadata.uid!), request, { mode: 'FollowObject' });
   const found = await ensureKeeper(ctx, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
@@ -62,7 +64,7 @@ async function anchor(restore: Restore): Promise<Outcome> {
       return settled();
     }
     case 'anchored':
-      return (await offerKeeper(restore, found.owner)) ?? (await observe(restore));
+      return (await offerKeeper(restore, found.owner)) ?? (await serve(restore, source, found.owner));
     default:
       return assertNever(found);
   }
@@ -85,8 +87,18 @@ async function offerKeeper(restore: Restore, owner: OwnerReference): Promise<Out
   }
 }
 
-/** Checks the claim and the Events of the provisioner. */
-async function observe(restore: Restore): Promise<Outcome> {
+/** Restores the volume, or leaves it to an external provisioner, and observes the claim. */
+async function serve(restore: Restore, source: SourceRef, owner: OwnerReference): Promise<Outcome> {
+  if (!(await isExecutor(restore))) return observe(restore, undefined);
+  const step = await execute(restore, source, owner);
+  if (step === undefined) return observe(restore, owner);
+  if (!isFailure(step)) return step;
+  await removeHelpers(restore, owner);
+  return end(restore, step);
+}
+
+/** Checks the claim and the Events of the provisioner. `helpers`: the owner of the helpers, if Lapse restores. */
+async function observe(restore: Restore, helpers: OwnerReference | undefined): Promise<Outcome> {
   const { ctx, request, options } = restore;
   const reported = computeReported(reportsAbout(ctx.cache, request), request, options.policy.reporters);
   if (reported !== undefined) return end(restore, reported);
@@ -96,8 +108,11 @@ async function observe(restore: Restore): Promise<Outcome> {
       case 'failure':
         return await end(restore, state);
       case 'waiting':
-        return wait(restore, 'claim');
+        return helpers === undefined || claim === undefined
+          ? wait(restore, 'claim')
+          : await waitForVolume(restore, claim, helpers);
       case 'bound':
+        if (helpers !== undefined) await removeHelpers(restore, helpers);
         return await complete(restore, claim!);
       default:
         return assertNever(state);
@@ -119,6 +134,27 @@ function complete(
   const ref = { name: target.name, namespace: target.namespace!, uid: claim.metadata.uid! };
   const ending = completed(`PersistentVolumeClaim ${name} is restored; ${whose}`, { targetPVCRef: ref });
   return finish(ctx, options, request, ending);
+}
+
+/** The claim of this request is not bound yet. An error of the provisioner that lasts ends the request. */
+async function waitForVolume(
+  restore: Restore,
+  claim: PersistentVolumeClaim,
+  helpers: OwnerReference,
+): Promise<Outcome> {
+  const { ctx, request, options } = restore;
+  const problem = await lastProblem(restore, claim);
+  if (problem === undefined) return waitUntil(plus(ctx.now, POLL), 'volume');
+  const until = plus(parseTime(claim.metadata.creationTimestamp ?? ''), options.policy.timeout);
+  const note = `PersistentVolumeClaim ${claim.metadata.namespace}/${claim.metadata.name}: ${problem}`;
+  if (!isDue(until, ctx.now)) {
+    const report = { because: note, reason: 'RestoreRetried', note };
+    options.expirer.reportOnce(ctx, VolumeRestoreRequest, request, report);
+    return waitUntil(instant(Math.min(until, plus(ctx.now, POLL))), 'volume');
+  }
+  await removeClaim(restore, claim);
+  await removeHelpers(restore, helpers);
+  return end(restore, failure(Reason.RestoreFailed, note));
 }
 
 /** Waits for the provisioner. After ten minutes, a message reports that no provisioner responds. */

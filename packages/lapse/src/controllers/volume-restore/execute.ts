@@ -1,0 +1,204 @@
+// Restores a volume without an external provisioner: creates what decideExecution.ts says, and removes the helpers when
+// the claim is bound. All names come from the uid of the request, so a repeated attempt finds the objects of the first.
+
+import { parseTime } from '@lapse/base/instant';
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshot,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import type { Outcome } from '@lapse/runtime/outcome';
+import { patchObject } from '@lapse/runtime/patchStatus';
+import { ObjectKeeper } from '#api/objectKeeper';
+import { Reason } from '#api/storage/conditions';
+import type { Decision } from '#deletion/deletion';
+import { controllerOf } from '#requests/keeper';
+import { type Failure, failure, failureOf, isFailure } from '#requests/refusal';
+import type { SourceRef } from './decide.ts';
+import {
+  computeSnapshotExecution,
+  computeVolumeExecution,
+  helperName,
+  type RestorePlace,
+} from './decideExecution.ts';
+import type { Restore } from './gather.ts';
+
+const PROVISIONER_FINALIZER = 'provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection';
+
+/** Deckhouse has a provisioner of its own for restore requests. */
+const DECKHOUSE = { group: 'deckhouse.io', kind: 'ModuleConfig' };
+
+export async function isExecutor({ ctx, options }: Restore): Promise<boolean> {
+  const { executor } = options.policy;
+  if (executor !== 'Auto') return executor === 'Lapse';
+  return (await ctx.client.discovery.find(DECKHOUSE)) === undefined;
+}
+
+/** Undefined: everything is created, the claim can be observed. */
+type Step = Failure | Outcome | undefined;
+
+export async function execute(restore: Restore, source: SourceRef, owner: OwnerReference): Promise<Step> {
+  const { ctx, options, target } = restore;
+  const existing = await options.direct.get(ctx, PersistentVolumeClaim, target);
+  if (existing !== undefined) return undefined;
+  try {
+    return source.kind === 'PersistentVolume'
+      ? await executeFromVolume(restore, source.name)
+      : await executeFromContent(restore, source.name, owner);
+  } catch (error) {
+    return failureOf(error, `restoring ${source.kind} ${source.name}`);
+  }
+}
+
+const placeOf = ({ request, target, options }: Restore): RestorePlace => ({
+  request,
+  target,
+  allowCrossNamespace: options.policy.allowCrossNamespace,
+});
+
+async function executeFromContent(restore: Restore, name: string, owner: OwnerReference): Promise<Step> {
+  const { ctx, options } = restore;
+  const source = await options.direct.get(ctx, VolumeSnapshotContent, { name });
+  if (source === undefined) return failure(Reason.NotFound, `VolumeSnapshotContent ${name} does not exist`);
+  const helper = { ...owner, controller: false, blockOwnerDeletion: false };
+  const made = computeSnapshotExecution(placeOf(restore), source, await capturedIn(restore, source), helper);
+  if (isFailure(made)) return made;
+  const held = await holdSource(restore, source, helper);
+  if (held !== undefined) return held;
+  return (
+    (await create(restore, VolumeSnapshotContent, made.content)) ??
+    (await create(restore, VolumeSnapshot, made.snapshot)) ??
+    (await create(restore, PersistentVolumeClaim, made.claim))
+  );
+}
+
+/** The namespace that the content was captured in: by its reference, or by the keeper that owns it. */
+async function capturedIn(
+  { ctx, options }: Restore,
+  { spec, metadata }: VolumeSnapshotContent,
+): Promise<string | undefined> {
+  const { namespace } = spec?.volumeSnapshotRef ?? {};
+  if (namespace !== undefined) return namespace;
+  const keeper = controllerOf(metadata.ownerReferences);
+  if (keeper?.kind !== ObjectKeeper.kind) return undefined;
+  const found = await options.direct.get(ctx, ObjectKeeper, { name: keeper.name });
+  return found?.metadata.uid === keeper.uid ? found.spec?.followObjectRef?.namespace : undefined;
+}
+
+/** The keeper of this request becomes a second owner: the source is not deleted while it is restored. */
+async function holdSource(
+  { ctx }: Restore,
+  source: VolumeSnapshotContent,
+  owner: OwnerReference,
+): Promise<Outcome | undefined> {
+  const { ownerReferences = [] } = source.metadata;
+  if (ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
+  const patch = { metadata: { ownerReferences: [...ownerReferences, owner] } };
+  const held = await patchObject(ctx, VolumeSnapshotContent, source, { patch: patch as never });
+  return 'outcome' in held ? held.outcome : undefined;
+}
+
+async function executeFromVolume(restore: Restore, name: string): Promise<Step> {
+  const { ctx, options } = restore;
+  const volume = await options.direct.get(ctx, PersistentVolume, { name });
+  if (volume === undefined) return failure(Reason.NotFound, `PersistentVolume ${name} does not exist`);
+  const made = computeVolumeExecution(placeOf(restore), volume);
+  if (isFailure(made)) return made;
+  const reserved = await patchObject(ctx, PersistentVolume, volume, { patch: made.patch });
+  if ('outcome' in reserved) return reserved.outcome;
+  return create(restore, PersistentVolumeClaim, made.claim);
+}
+
+/** An object that exists was created by an earlier attempt: the names are unique to the request. */
+async function create<T extends KubeObject>({ ctx }: Restore, kind: Kind<T>, object: T): Promise<Step> {
+  const answer = await ctx.client.create(kind, object);
+  return answer.kind === 'invalid'
+    ? failure(
+        kind.group === '' ? Reason.InvalidReference : Reason.UnsupportedSnapshotStack,
+        `${kind.kind} ${object.metadata.name} was refused: ${answer.error.message}`,
+      )
+    : undefined;
+}
+
+/**
+ * Deletes the helpers, the VolumeSnapshot first. Objects of the same name that the request does not own stay. The source
+ * keeps its second owner until the request is deleted: then the garbage collector decides by its other owners.
+ */
+export async function removeHelpers(restore: Restore, owner: OwnerReference): Promise<void> {
+  const { target, request } = restore;
+  const name = helperName(request);
+  const key = { namespace: target.namespace!, name };
+  await remove(restore, VolumeSnapshot, key, owner);
+  await unblock(restore, key, owner);
+  await remove(restore, VolumeSnapshotContent, { name }, owner);
+}
+
+/**
+ * external-provisioner 6.1 to 6.3 leaves its finalizer on the source of a claim that is deleted before it is provisioned
+ * (kubernetes-csi/external-provisioner issue 1507). The helper would be terminating for ever.
+ */
+async function unblock({ ctx, options }: Restore, key: ObjectKey, owner: OwnerReference): Promise<void> {
+  const snapshot = await options.direct.get(ctx, VolumeSnapshot, key);
+  const { finalizers = [], ownerReferences, deletionTimestamp } = snapshot?.metadata ?? {};
+  const isOwned = ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
+  if (snapshot === undefined || !isOwned || deletionTimestamp === undefined) return;
+  const left = finalizers.filter((name) => name !== PROVISIONER_FINALIZER);
+  if (left.length === finalizers.length) return;
+  const patch = { metadata: { finalizers: left.length === 0 ? null : left } };
+  await patchObject(ctx, VolumeSnapshot, snapshot, { patch });
+}
+
+/** Deletes the claim that this request created and that no volume was bound to. */
+export const removeClaim = (restore: Restore, claim: PersistentVolumeClaim): Promise<void> =>
+  removeObject(restore, PersistentVolumeClaim, claim, (live) => live.status?.phase !== 'Bound');
+
+async function remove<T extends KubeObject>(
+  { ctx, options }: Restore,
+  kind: Kind<T>,
+  key: { readonly name: string; readonly namespace?: string },
+  owner: OwnerReference,
+): Promise<void> {
+  const object = await options.direct.get(ctx, kind, key);
+  const isOwned = object?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
+  if (object === undefined || !isOwned || object.metadata.deletionTimestamp !== undefined) return;
+  await removeObject({ ctx, options }, kind, object, () => true);
+}
+
+async function removeObject<T extends KubeObject>(
+  { ctx, options }: Pick<Restore, 'ctx' | 'options'>,
+  kind: Kind<T>,
+  object: T,
+  isRemovable: (live: T) => boolean,
+): Promise<void> {
+  await options.expirer.expire(ctx, {
+    kind,
+    object,
+    since: ctx.now,
+    because: 'the restore has ended',
+    decide: (live): Decision<'kept'> =>
+      isRemovable(live) ? { kind: 'delete', since: ctx.now } : { kind: 'keep', verdict: 'kept' },
+  });
+}
+
+/** The newest warning of a provisioner about the claim. */
+export async function lastProblem(
+  { ctx, target }: Restore,
+  claim: PersistentVolumeClaim,
+): Promise<string | undefined> {
+  const { namespace, name } = keyOf(claim);
+  const { items } = await ctx.client.list(KubeEvent, {
+    namespace: target.namespace!,
+    fieldSelector: `type=Warning,regarding.kind=${PersistentVolumeClaim.kind},regarding.name=${name},regarding.namespace=${namespace}`,
+  });
+  const timeOf = ({ series, eventTime, metadata }: KubeEvent): number =>
+    parseTime(series?.lastObservedTime ?? eventTime ?? metadata.creationTimestamp ?? '') || 0;
+  return items
+    .filter(
+      ({ reason, regarding }) => reason === 'ProvisioningFailed' && regarding?.uid === claim.metadata.uid,
+    )
+    .sort((a, b) => timeOf(b) - timeOf(a))[0]?.note;
+}
