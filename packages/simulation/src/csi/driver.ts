@@ -91,10 +91,16 @@ export class SimulatedDriver implements CsiDriver {
   readonly #handles = new Map<string, string>();
   readonly #running = new Map<string, Running>();
   readonly #faults: { readonly fault: CsiFault; left: number }[] = [];
+  readonly #draw: (method: CsiMethod, of: string) => CsiFault | undefined;
   #next = 1;
 
-  constructor(name = 'simulated.csi.lapse.dev') {
+  /** `draw` decides about each call that no injected fault applies to. */
+  constructor(
+    name = 'simulated.csi.lapse.dev',
+    draw: (method: CsiMethod, of: string) => CsiFault | undefined = () => undefined,
+  ) {
     this.name = name;
+    this.#draw = draw;
   }
 
   inject(...faults: readonly CsiFault[]): void {
@@ -177,7 +183,8 @@ export class SimulatedDriver implements CsiDriver {
       ({ fault, left }) => left > 0 && fault.method === method && (fault.of ?? of) === of,
     );
     if (entry !== undefined) entry.left--;
-    return { until: plus(now, entry?.fault.delay ?? millis(0)), startedAt: now, fault: entry?.fault };
+    const fault = entry?.fault ?? this.#draw(method, of);
+    return { until: plus(now, fault?.delay ?? millis(0)), startedAt: now, fault };
   }
 
   #handle(name: string): string {
