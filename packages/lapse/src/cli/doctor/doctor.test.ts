@@ -1,6 +1,9 @@
 import { formatTime, minutes } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import { TransportError } from '@lapse/kube/client/transport';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { describe, expect, test } from 'vitest';
 import { documentText } from '../documents.ts';
 import { look } from './doctor.testkit.ts';
@@ -154,12 +157,49 @@ test('too much clock skew and a missing snapshot stack are reported', async () =
       /^problem this machine: [\dm.s]+ ahead of the API server; nothing is deleted if the difference exceeds 30s$/,
     ),
   ]);
-  expect(said('snapshots')).toEqual([
+  expect(said('storage')).toEqual([
     expect.stringMatching(
       /^problem volumesnapshotcontents.snapshot.storage.k8s.io: v1 is not served; volume-capture/,
     ),
     expect.stringMatching(/^problem volumesnapshotclasses/),
+    'ok mode Detach: needs a volume with the reclaim policy Retain',
   ]);
+});
+
+describe('the storage stack', () => {
+  const classOf = (name: string, driver: string) =>
+    `\napiVersion: snapshot.storage.k8s.io/v1\nkind: VolumeSnapshotClass\nmetadata: { name: ${name} }\ndriver: ${driver}\ndeletionPolicy: Delete\n---`;
+  const DRIVER = 'apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: { name: d }\nspec: {}\n---';
+  const storage = async (snapshotKinds: readonly CustomKind[], objects: string) => {
+    const { said } = await look({
+      controllers: 'volume-capture,volume-restore',
+      kinds: (crds) => [...snapshotKinds.map(({ crd }) => crd), ...crds],
+      objects,
+    });
+    return said('storage');
+  };
+  const rest = [
+    'ok mode Detach: needs a volume with the reclaim policy Retain',
+    'ok restores: Lapse restores, unless restore.executor is External',
+  ];
+  test('names the form of contents and the classes with an installed driver', async () => {
+    expect(await storage(STOCK_SNAPSHOT_KINDS, DRIVER + classOf('good', 'd') + classOf('bad', 'x'))).toEqual([
+      'ok mode Snapshot: contents refer to a VolumeSnapshot, as the CRD requires; classes: good',
+      'warning volumesnapshotclass/bad: its driver x is not installed: no CSIDriver has that name',
+      ...rest,
+    ]);
+  });
+  test('recognizes CRDs that accept contents without a VolumeSnapshot', async () => {
+    expect((await storage(SNAPSHOT_KINDS, DRIVER + classOf('good', 'd')))[0]).toBe(
+      'ok mode Snapshot: the CRD accepts contents without a VolumeSnapshot; classes: good',
+    );
+  });
+  test('reports a cluster without classes', async () => {
+    expect(await storage(STOCK_SNAPSHOT_KINDS, DRIVER)).toEqual([
+      'warning mode Snapshot: no VolumeSnapshotClass: no volume can be captured',
+      ...rest,
+    ]);
+  });
 });
 
 test('the backends of webhooks are checked', async () => {

@@ -9,7 +9,8 @@ import { examineObjects } from './objects.ts';
 import { examineCleaners, examineLeases, examineTtlController } from './others.ts';
 import { examineClock, examineServer } from './reach.ts';
 import { examineRights } from './rights.ts';
-import { examineSnapshots, examineWebhooks } from './surroundings.ts';
+import { examineStorage } from './storage.ts';
+import { examineWebhooks } from './webhooks.ts';
 
 const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] = [
   ['clock', examineClock],
@@ -18,7 +19,7 @@ const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] =
   ['others', examineTtlController],
   ['others', examineLeases],
   ['others', examineCleaners],
-  ['snapshots', examineSnapshots],
+  ['storage', examineStorage],
   ['webhook', examineWebhooks],
   ['objects', examineObjects],
 ];

@@ -1,36 +1,10 @@
-// Checks what some families require: the snapshot stack, and whether the API server can reach the webhook.
+// Checks whether the API server can reach the webhook.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { defineKind, type Kind } from '@lapse/kube/api/kind';
 import { OURS } from '@lapse/kube/api/kinds/customKind';
-import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import { type DoctorContext, type Examination, type Finding, listIfAllowed } from './finding.ts';
-
-const NEEDS_SNAPSHOTS = new Set(['volume-capture', 'volume-restore']);
-
-export const examineSnapshots: Examination = async ({ client, selected }) => {
-  const check = 'snapshots';
-  const needing = selected.filter(({ name }) => NEEDS_SNAPSHOTS.has(name)).map(({ name }) => name);
-  if (needing.length === 0) return [];
-  const findings: Finding[] = [];
-  for (const { group, version, resource } of [VolumeSnapshotContent, VolumeSnapshotClass] as readonly Kind[])
-    if ((await client.discovery.find({ group, version, resource })) === undefined)
-      findings.push({
-        check,
-        level: 'problem',
-        about: `${resource}.${group}`,
-        message: `${version} is not served; ${needing.join(' and ')} need it`,
-        hint: 'install the CRDs and the controller of kubernetes-csi/external-snapshotter',
-      });
-  if (findings.length > 0) return findings;
-  const classes = await listIfAllowed(client, VolumeSnapshotClass);
-  const about = 'volumesnapshotclasses';
-  if (classes === undefined) return [{ check, level: 'note', about, message: 'may not be listed' }];
-  if (classes.length === 0)
-    return [{ check, level: 'warning', about, message: 'not found: no volume can be captured' }];
-  return [{ check, level: 'ok', about, message: classes.map(({ metadata }) => metadata.name).join(', ') }];
-};
 
 const hookKind = (kind: string, resource: string) =>
   defineKind({ group: 'admissionregistration.k8s.io', version: 'v1', kind, resource, namespaced: false });
