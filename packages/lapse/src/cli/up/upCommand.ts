@@ -51,6 +51,8 @@ const DEFAULTS = {
   // The embedded API server has this namespace from the start.
   cleaner: { authorKeySecret: { namespace: 'kube-system' }, impersonation: 'cluster' },
   ttlPolicy: { impersonation: 'cluster' },
+  // The simulated provisioner serves restores.
+  restore: { executor: 'External' },
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };
