@@ -88,18 +88,38 @@ export function computeVolumeState(volume: PersistentVolume | undefined, name: s
 
 const terminating = (what: string): Failure => failure(Reason.SourceFailed, `${what} is being deleted`);
 
+/** Whether the claim has the annotation of this request. Lapse deletes no other claim. */
+export const carriesMark = (claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean =>
+  claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST] === request.metadata.uid;
+
+/** For executor Lapse: an existing claim of the target's name must have been created for this request. */
+export function computeExistingClaim(
+  claim: PersistentVolumeClaim,
+  request: VolumeRestoreRequest,
+): Failure | undefined {
+  const state = computeTargetState(claim, request);
+  if (state.kind === 'failure') return state;
+  return isMarked(claim, request) ? undefined : notMadeFor(claim);
+}
+
 /**
  * Whether the claim was created for this request: it has the annotation, names the same source, or has the volume
  * that the provisioner of storage-foundation names after the request.
  */
 function isMarked(claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean {
   const mark = claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST];
-  if (mark !== undefined) return mark === request.metadata.uid;
+  if (mark !== undefined) return carriesMark(claim, request);
   const from = claim.spec?.dataSourceRef;
   const source = request.spec?.sourceRef;
   if (from !== undefined && from.kind === source?.kind && from.name === source.name) return true;
   return claim.spec?.volumeName?.endsWith(`-${request.metadata.uid}`) === true;
 }
+
+const notMadeFor = ({ metadata }: PersistentVolumeClaim): Failure =>
+  failure(
+    Reason.TargetConflict,
+    `PersistentVolumeClaim ${metadata.namespace}/${metadata.name} was not made for this request: it has neither the annotation ${ANNOTATION_RESTORE_REQUEST} nor spec.sourceRef as its data source`,
+  );
 
 const isOlder = (claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean =>
   parseTime(claim.metadata.creationTimestamp ?? '') < parseTime(request.metadata.creationTimestamp ?? '');
@@ -122,12 +142,7 @@ export function computeTargetState(
   if (!isMarked(claim, request)) {
     if (isOlder(claim, request))
       return failure(Reason.TargetConflict, `PersistentVolumeClaim ${name} existed before this request`);
-    return phase === 'Bound'
-      ? failure(
-          Reason.TargetConflict,
-          `PersistentVolumeClaim ${name} was not made for this request: it has neither the annotation ${ANNOTATION_RESTORE_REQUEST} nor spec.sourceRef as its data source`,
-        )
-      : { kind: 'waiting' };
+    return phase === 'Bound' ? notMadeFor(claim) : { kind: 'waiting' };
   }
   if (claim.metadata.deletionTimestamp !== undefined)
     return failure(Reason.RestoreFailed, `PersistentVolumeClaim ${name} is being deleted`);

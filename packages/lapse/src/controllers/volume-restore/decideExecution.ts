@@ -23,7 +23,7 @@ export interface RestorePlace {
   readonly allowCrossNamespace: boolean;
 }
 
-/** A source of another namespace is somebody else's data. `from` is undefined if its namespace is unknown. */
+/** A source of another namespace has data that the author of the request may not read. `from` is undefined if its namespace is unknown. */
 function namespaceProblem(
   { request, allowCrossNamespace }: RestorePlace,
   what: string,

@@ -18,7 +18,7 @@ import { Reason } from '#api/storage/conditions';
 import type { Decision } from '#deletion/deletion';
 import { controllerOf } from '#requests/keeper';
 import { type Failure, failure, failureOf, isFailure } from '#requests/refusal';
-import type { SourceRef } from './decide.ts';
+import { carriesMark, computeExistingClaim, type SourceRef } from './decide.ts';
 import {
   computeSnapshotExecution,
   computeVolumeExecution,
@@ -42,9 +42,9 @@ export async function isExecutor({ ctx, options }: Restore): Promise<boolean> {
 type Step = Failure | Outcome | undefined;
 
 export async function execute(restore: Restore, source: SourceRef, owner: OwnerReference): Promise<Step> {
-  const { ctx, options, target } = restore;
+  const { ctx, options, target, request } = restore;
   const existing = await options.direct.get(ctx, PersistentVolumeClaim, target);
-  if (existing !== undefined) return undefined;
+  if (existing !== undefined) return computeExistingClaim(existing, request);
   try {
     return source.kind === 'PersistentVolume'
       ? await executeFromVolume(restore, source.name)
@@ -89,14 +89,17 @@ async function capturedIn(
   return found?.metadata.uid === keeper.uid ? found.spec?.followObjectRef?.namespace : undefined;
 }
 
-/** The keeper of this request becomes a second owner: the source is not deleted while it is restored. */
+/**
+ * The keeper of this request becomes a second owner: the garbage collector does not delete the source while it is
+ * restored. An object without owners gets none, because it would be deleted with its only owner.
+ */
 async function holdSource(
   { ctx }: Restore,
   source: VolumeSnapshotContent,
   owner: OwnerReference,
 ): Promise<Outcome | undefined> {
   const { ownerReferences = [] } = source.metadata;
-  if (ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
+  if (ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
   const patch = { metadata: { ownerReferences: [...ownerReferences, owner] } };
   const held = await patchObject(ctx, VolumeSnapshotContent, source, { patch: patch as never });
   return 'outcome' in held ? held.outcome : undefined;
@@ -153,8 +156,11 @@ async function unblock({ ctx, options }: Restore, key: ObjectKey, owner: OwnerRe
 }
 
 /** Deletes the claim that this request created and that no volume was bound to. */
-export const removeClaim = (restore: Restore, claim: PersistentVolumeClaim): Promise<void> =>
-  removeObject(restore, PersistentVolumeClaim, claim, (live) => live.status?.phase !== 'Bound');
+export const removeClaim = async (restore: Restore, claim: PersistentVolumeClaim): Promise<void> => {
+  const isRemovable = (live: PersistentVolumeClaim) =>
+    carriesMark(live, restore.request) && live.status?.phase !== 'Bound';
+  if (isRemovable(claim)) await removeObject(restore, PersistentVolumeClaim, claim, isRemovable);
+};
 
 async function remove<T extends KubeObject>(
   { ctx, options }: Restore,

@@ -1,0 +1,41 @@
+// A cluster with the stock snapshot stack: the CRDs of external-snapshotter, snapshot-controller, csi-snapshotter and a CSI
+// driver, all simulated as recorded from the real ones.
+
+import { seconds } from '@lapse/base/instant';
+import { type CsiFault, SimulatedDriver } from '@lapse/simulation/csi/driver';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
+import { csiStack } from '@lapse/simulation/csi/stack';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { expect } from 'vitest';
+import type { Given, Scene } from '../scene.ts';
+import { capture, claim, DRIVER, FAMILIES, readyOf, snapshotClass, storageClass } from './kit.ts';
+
+export const REF = 'vcr/nightly';
+
+/** A cluster with a claim that the driver provisions. */
+export async function stockCluster(given: Given, ...faults: readonly CsiFault[]): Promise<SimulatedDriver> {
+  const driver = new SimulatedDriver(DRIVER);
+  driver.inject(...faults);
+  given.controllers(...FAMILIES, 'volume-restore');
+  given.configuration({ actAs: 'controller' });
+  given.kinds(...STOCK_SNAPSHOT_KINDS);
+  given.simulatedControllers('owner-gc', ...csiStack({ driver }));
+  const unbound = claim('data', { volumeName: undefined }, {}, 'Pending');
+  await given.object([snapshotClass('snap', { deletionPolicy: 'Retain' }), storageClass(), unbound]);
+  return driver;
+}
+
+/** Captures the claim and returns the request. */
+export async function captured({ when, then }: Scene, request = capture()): Promise<RequestObject> {
+  await when.timePasses(seconds(1));
+  await when.user.apply(request);
+  await when.timePasses(seconds(5));
+  expect(await readyOf(then, REF)).toBe('True Completed');
+  return then.object<RequestObject>(REF);
+}
+
+export const sourceOf = ({ metadata }: RequestObject) => ({
+  kind: 'VolumeSnapshotContent',
+  name: `snapshot-${metadata.uid}`,
+});
+export const helperOf = ({ metadata }: RequestObject) => `restore-${metadata.uid}`;
