@@ -101,7 +101,7 @@ const stories: Record<string, Story> = {
   'a restored claim': { request: restore(), keepers: 1, contents: 0, ends: 'True Completed' },
   'a restored claim owned by the keeper': {
     request: restore(),
-    configuration: { restore: { ownership: 'Keeper' } },
+    configuration: { restore: { executor: 'External', ownership: 'Keeper' } },
     keepers: 1,
     contents: 0,
     ends: 'True Completed',
@@ -116,7 +116,7 @@ async function tell(
     compose: composeFamilies({
       families,
       controllers: [],
-      configuration: { actAs: 'controller', ...story.configuration },
+      configuration: { actAs: 'controller', restore: { executor: 'External' }, ...story.configuration },
       gates: {},
     }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],

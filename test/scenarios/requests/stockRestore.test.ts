@@ -107,22 +107,19 @@ scenario('a detached volume is restored under another name', async (scene) => {
   await then.exists(`pv/${source.name}`);
 });
 
-scenario(
-  'a claim that a user creates during the restore is a conflict, and it is kept',
-  async (scene) => {
-    const { given, when, then } = scene;
-    const driver = await stockCluster(given);
-    const source = sourceOf(await captured(scene));
-    driver.inject({ method: 'CreateVolume', error: { code: 'OutOfRange', message: 'pool is full' } });
-    when.justBefore('create persistentvolumeclaims', () =>
-      when.user.apply(claim('restored', { volumeName: undefined }, {}, 'Pending')),
-    );
-    await when.user.apply(restore('back', { sourceRef: source }));
-    await when.timePasses(minutes(10));
-    expect(await readyOf(then, 'vrr/back')).toBe('False TargetConflict');
-    await then.exists('pvc/restored');
-  },
-);
+scenario('a claim that a user creates during the restore is a conflict, and it is kept', async (scene) => {
+  const { given, when, then } = scene;
+  const driver = await stockCluster(given);
+  const source = sourceOf(await captured(scene));
+  driver.inject({ method: 'CreateVolume', error: { code: 'OutOfRange', message: 'pool is full' } });
+  when.justBefore('create persistentvolumeclaims', () =>
+    when.user.apply(claim('restored', { volumeName: undefined }, {}, 'Pending')),
+  );
+  await when.user.apply(restore('back', { sourceRef: source }));
+  await when.timePasses(minutes(8));
+  expect(await readyOf(then, 'vrr/back')).toBe('False TargetConflict');
+  await then.exists('pvc/restored');
+});
 
 scenario('a restore leaves the snapshot of a user as it is', async (scene) => {
   const { given, when, then } = scene;

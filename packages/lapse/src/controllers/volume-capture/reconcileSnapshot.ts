@@ -6,10 +6,10 @@ import { assertNever } from '@lapse/base/assertNever';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import type { OwnerReference } from '@lapse/kube/api/object';
 import type { CreateResult } from '@lapse/kube/client/write';
-import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, waitUntil } from '@lapse/runtime/outcome';
 import { ANNOTATION_CONTENT_NAME, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { type Decision, outcomeOf } from '#deletion/deletion';
+import type { Decision } from '#deletion/deletion';
 import { describeRetention } from '#requests/endings';
 import { completed, endedBy, finishRequest } from '#requests/finish';
 import { buildKeeper, ensureKeeper, waitForKeeper } from '#requests/keeper';
@@ -142,8 +142,9 @@ function describeRetained({ spec, status }: VolumeSnapshotContent): string {
 }
 
 /**
- * The error lasted until the deadline. The content is deleted first, in the state that failed: if it became ready
- * meanwhile, the request completes. Without a timeout the content stays until the request is deleted.
+ * The error lasted until the deadline. The cache may be stale, so the content is read from the API server: if it became
+ * ready, the request completes. The end is written before the content is deleted, because it has the last error. If the
+ * process stops in between, the content is deleted with the request. Without a timeout it always is.
  */
 async function failCapture(
   capture: Capture,
@@ -153,20 +154,22 @@ async function failCapture(
   const { ctx, request, options } = capture;
   if (timeoutOf(request, options.policy.timeout) === 0)
     return finishRequest(ctx, options, request, endedBy(failed, { dataRef: dataRefTo(content) }));
-  if (content.metadata.deletionTimestamp !== undefined) return end(capture, failed);
-  const deletion = await options.expirer.expire(ctx, {
-    kind: VolumeSnapshotContent,
-    object: content,
-    since: ctx.now,
-    because: failed.message,
-    decide: (live, now): Decision<'recovered'> =>
-      progressOf(capture, live, now).kind === 'failure'
-        ? { kind: 'delete', since: ctx.now }
-        : { kind: 'keep', verdict: 'recovered' },
-  });
-  if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
-    return end(capture, failed);
-  return outcomeOf(deletion, () => again('the snapshot is ready'));
+  const live = await options.direct.get(ctx, VolumeSnapshotContent, { name: content.metadata.name! });
+  if (live !== undefined && progressOf(capture, live).kind !== 'failure') return watchContent(capture, live);
+  let isEnded = false;
+  const onEnd = () => {
+    isEnded = true;
+  };
+  const outcome = await finishRequest(ctx, { ...options, onEnd }, request, endedBy(failed));
+  if (isEnded && live !== undefined && live.metadata.deletionTimestamp === undefined)
+    await options.expirer.expire(ctx, {
+      kind: VolumeSnapshotContent,
+      object: live,
+      since: ctx.now,
+      because: failed.message,
+      decide: (): Decision<never> => ({ kind: 'delete', since: ctx.now }),
+    });
+  return outcome;
 }
 
 /** Uses an existing content. If another controller created it, this request does not record it yet. */

@@ -186,7 +186,7 @@ async function removeObject<T extends KubeObject>(
     since: ctx.now,
     because: 'the restore has ended',
     decide: (live): Decision<'kept'> =>
-      isRemovable(live) ? { kind: 'delete', since: ctx.now } : { kind: 'keep', verdict: 'kept' },
+      isRemovable(live) ? { kind: 'delete', since: ctx.now } : { kind: 'keep', because: 'kept' },
   });
 }
 
