@@ -27,6 +27,8 @@ const DECISIONS = [
   'packages/lapse/src/authors/authorSeal.ts',
   'packages/lapse/src/controllers/ttl-after-finished/decide.ts',
   'packages/lapse/src/expiry/podFinish.ts',
+  'packages/lapse/src/expiry/ownTtl.ts',
+  'packages/lapse/src/expiry/ttlAnnotation.ts',
   'packages/lapse/src/controllers/ttl-policy/combine.ts',
   'packages/lapse/src/controllers/ttl-policy/decide.ts',
   'packages/lapse/src/controllers/ttl-policy/ownTtl.ts',
@@ -82,6 +84,11 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'packages/lapse/src/controllers/ttl-policy/decide.ts': ['decide', 'decideSeveral', 'notices', 'scope'].map(
     (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
+  'packages/lapse/src/expiry/ownTtl.ts': ['packages/lapse/src/controllers/ttl-policy/ownTtl.test.ts'],
+  'packages/lapse/src/expiry/ttlAnnotation.ts': [
+    'packages/lapse/src/expiry/ttlAnnotation.test.ts',
+    'packages/lapse/src/controllers/ttl-policy/decide.test.ts',
+  ],
   'packages/lapse/src/expiry/podFinish.ts': [
     'packages/lapse/src/controllers/ttl-after-finished/podFinish.test.ts',
   ],

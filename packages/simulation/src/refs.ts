@@ -1,7 +1,7 @@
 // Object references as in kubectl: `job/report`, `team-a/job/report`, `node/n1`. The default namespace is `default`. The
 // kind may be its name, plural, singular or short name.
 
-import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
+import { type Kind, type ObjectKey, plainKind } from '@lapse/kube/api/kind';
 import type { Discovery, ServedKind } from '@lapse/kube/client/discovery';
 
 export interface Found {
@@ -47,7 +47,7 @@ async function findKind(discovery: Discovery, word: string): Promise<Kind> {
   for (const prepare of [() => {}, () => discovery.invalidate()]) {
     prepare();
     const hit = pick(await discovery.all(), word.toLowerCase());
-    if (hit !== undefined) return plain(hit);
+    if (hit !== undefined) return plainKind(hit);
   }
   throw new Error(`the server serves no kind called ${JSON.stringify(word)}`);
 }
@@ -61,11 +61,3 @@ function pick(all: readonly ServedKind[], word: string): ServedKind | undefined 
   // Two API groups serve the same Events.
   return hits.find(({ group }) => group === '') ?? hits[0];
 }
-
-const plain = ({ group, version, kind, resource, namespaced }: ServedKind): Kind => ({
-  group,
-  version,
-  kind,
-  resource,
-  namespaced,
-});

@@ -33,6 +33,15 @@ export interface ObjectKey {
 export const defineKind = <T extends KubeObject = KubeObject>(kind: Omit<Kind<T>, '__object'>): Kind<T> =>
   kind;
 
+/** The descriptor alone, without the other fields of a discovered kind. */
+export const plainKind = ({ group, version, kind, resource, namespaced }: Kind): Kind => ({
+  group,
+  version,
+  kind,
+  resource,
+  namespaced,
+});
+
 /** The same kind as PartialObjectMetadata: a tenth of the bytes of most objects. */
 export const metadataOf = (kind: Kind): Kind<PartialObject> => ({ ...kind, representation: 'metadata' });
 

@@ -5,7 +5,7 @@ import { BoundedMap } from '@lapse/base/boundedMap';
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
 import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
-import type { Kind } from '@lapse/kube/api/kind';
+import { type Kind, plainKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { KindQuery } from '@lapse/kube/client/discovery';
@@ -90,7 +90,7 @@ export class Follower {
   async #follow({ group, version, resource }: RequestInfo): Promise<void> {
     const kind = await this.#find({ group, version, resource });
     if (kind === undefined) throw new Error('not served');
-    const handle = this.#caches.acquire({ kind: plain(kind) });
+    const handle = this.#caches.acquire({ kind: plainKind(kind) });
     await new Promise<void>((resolve, reject) => {
       const look = () => {
         if (handle.status.synced) resolve();
@@ -139,11 +139,3 @@ export class Follower {
 
 const writerKey = (of: { group: string; resource: string }, namespace: string | undefined, name: string) =>
   `${of.group}/${of.resource}/${namespace ?? ''}/${name}`;
-
-const plain = ({ group, version, kind, resource, namespaced }: Kind): Kind => ({
-  group,
-  version,
-  kind,
-  resource,
-  namespaced,
-});

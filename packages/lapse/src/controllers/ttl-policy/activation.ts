@@ -2,8 +2,7 @@
 // permissions. Evaluated for a new policy, and again periodically, because no event reports changes of permissions.
 
 import { hours, type Instant, isDue, minutes, plus, seconds } from '@lapse/base/instant';
-import type { Kind } from '@lapse/kube/api/kind';
-import { describeKind } from '@lapse/kube/api/kind';
+import { describeKind, type Kind, plainKind } from '@lapse/kube/api/kind';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -95,7 +94,7 @@ export async function activate(
   const isOurs = needs.author.length + needs.account.length === 0;
   return {
     kind: 'allowed',
-    target: kindOf(served),
+    target: plainKind(served),
     ...(author === undefined ? {} : { author: author.subject }),
     ...(isOurs ? {} : { reviewAt: plus(now, REVIEW_ALLOWED) }),
     ...expiryOf(author?.expiresAt, policy, now),
@@ -170,11 +169,3 @@ export function computeUnfit(policy: CompiledPolicy, served: ServedKind): Refusa
     };
   return undefined;
 }
-
-const kindOf = ({ group, version, kind, resource, namespaced }: ServedKind): Kind => ({
-  group,
-  version,
-  kind,
-  resource,
-  namespaced,
-});

@@ -20,9 +20,9 @@ import type { LabelSelector } from '@lapse/kube/api/selectors';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ClusterTTLPolicy, ClusterTTLPolicySpec, PolicyMode, TTLPolicy } from '#api/ttlPolicy';
 import type { Account } from '#authors/accessReview';
+import { mayBelongToJob, type OwnTtl, ownTtlOf } from '#expiry/ownTtl';
 import { STATUS_READS } from '#expiry/statusFinish';
 import { readLength } from '#expiry/ttlAnnotation';
-import { mayBelongToJob, type OwnTtl, ownTtlOf } from './ownTtl.ts';
 import { compileScope } from './scope.ts';
 
 export type AnyPolicy = TTLPolicy | ClusterTTLPolicy;

@@ -2,7 +2,8 @@ import { type Instant, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTTLPolicySpec } from '#api/ttlPolicy';
-import { decideForPolicy, EXPIRES_ANNOTATION } from './decide.ts';
+import { EXPIRES_ANNOTATION } from '#expiry/ttlAnnotation';
+import { decideForPolicy } from './decide.ts';
 import { annotated, at, compiled, run, time } from './policy.testkit.ts';
 
 type Spec = Partial<ClusterTTLPolicySpec>;

@@ -2,20 +2,17 @@
 // the second decision after a conflict, and forecasts use the same function.
 
 import { assertNever } from '@lapse/base/assertNever';
-import { type Millis, plus } from '@lapse/base/instant';
+import type { Millis } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { computeExpiry, describeExpiry, type Finish, MAX_UNREPORTED_AHEAD, type Ttl } from '#expiry/expiry';
-import { parseInstant, type Unjudged } from '#expiry/statusFinish';
-import { readTtlAnnotation, unreadable } from '#expiry/ttlAnnotation';
+import type { Unjudged } from '#expiry/statusFinish';
+import { readTtlAnnotations } from '#expiry/ttlAnnotation';
 import { combine, type End, type PolicyDecision, type PolicyExpiry } from './combine.ts';
 import type { AnyPolicy, CompiledPolicy, Moment } from './compile.ts';
 import { computeFinish, computeOutcome } from './finish.ts';
 import { objectName } from './keys.ts';
 import { computeLeftAlone, respectOwnTtl } from './ownTtl.ts';
-
-/** A fixed deadline on the object. Only policies with allowOverrides respect it. */
-export const EXPIRES_ANNOTATION = 'lapse.dev/expires-at';
 
 /** An object in the cache of one policy. The caches of different policies keep different fields. */
 export interface Seen<P extends CompiledPolicy = CompiledPolicy> {
@@ -52,7 +49,7 @@ function decideAlone(policy: CompiledPolicy, object: KubeObject, moment: Moment)
 
 /** The TTL of the object's annotations if they apply; otherwise the TTL of the policy. */
 function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish | Unjudged): Ttl | Unjudged {
-  const own = computeOverride(object, finish);
+  const own = readTtlAnnotations(object.metadata, finish);
   if (own !== undefined && (own.kind === 'never' || own.kind === 'invalid' || policy.allowOverrides))
     return own;
   const { ttl } = policy;
@@ -65,28 +62,6 @@ function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish |
   const length = outcome ? ttl.succeeded : ttl.failed;
   const rule = `spec.ttlAfter.${outcome ? 'succeeded' : 'failed'}`;
   return length === undefined ? { kind: 'none' } : { kind: 'after', length, rule };
-}
-
-/** The TTL of the annotations; of two, the later deadline. An unreadable annotation keeps the object. */
-function computeOverride(object: KubeObject, finish: Finish | Unjudged): Ttl | undefined {
-  const after = readTtlAnnotation(object.metadata);
-  if (after?.kind === 'never' || after?.kind === 'invalid') return after;
-  const expires = ownText(object.metadata.annotations ?? {}, EXPIRES_ANNOTATION);
-  const at = expires === undefined ? undefined : readExpires(expires);
-  if (at?.kind === 'invalid') return at;
-  if (after?.kind !== 'after' || at?.kind !== 'at') return after ?? at;
-  if (finish.kind !== 'finished') return at;
-  return plus(finish.at, after.length) > at.at ? after : at;
-}
-
-const ownText = (annotations: Readonly<Record<string, string>>, key: string): string | undefined =>
-  Object.hasOwn(annotations, key) ? annotations[key] : undefined;
-
-function readExpires(text: string): Ttl {
-  const at = parseInstant(text);
-  return at === undefined
-    ? unreadable(EXPIRES_ANNOTATION, text, 'not an RFC 3339 time')
-    : { kind: 'at', at, rule: `annotation ${EXPIRES_ANNOTATION}` };
 }
 
 /**

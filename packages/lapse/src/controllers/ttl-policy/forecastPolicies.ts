@@ -2,7 +2,7 @@
 
 import { findCondition } from '@lapse/kube/api/conditions';
 import { invalidError } from '@lapse/kube/api/fieldErrors';
-import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
+import { describeKind, type Kind, keyOf, plainKind } from '@lapse/kube/api/kind';
 import type { Source } from '@lapse/runtime/source';
 import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
 import { type ForecastContext, readSources } from '../forecaster.ts';
@@ -76,10 +76,9 @@ function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, forecastContext: Forecas
     authorMissing(policy, compiled.policy, served, forecastContext) ??
     lastReview(policy);
   if (refusal !== undefined) return refused(refusal.message);
-  const { group, version, kind, resource, namespaced } = served;
-  const plain: Kind = { group, version, kind, resource, namespaced };
-  const source = sourceOf(compiled.policy, key, plain);
-  return { ...base, standing: 'ready', because: '', ready: { ...compiled.policy, kind: plain, source } };
+  const kind = plainKind(served);
+  const source = sourceOf(compiled.policy, key, kind);
+  return { ...base, standing: 'ready', because: '', ready: { ...compiled.policy, kind, source } };
 }
 
 function authorMissing(

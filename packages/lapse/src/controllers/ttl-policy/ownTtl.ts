@@ -1,68 +1,12 @@
-// The TTL that an object has itself: a policy does not delete the object before. Pods of Jobs are left to their Job. A
-// policy overrides this only by `respectOwnTTL: false` and `includeOwned: true`.
+// How a policy treats an object with a TTL of its own, and the Pods of a Job: it does not delete the object before, and
+// leaves the Pods to their Job. `respectOwnTTL: false` and `includeOwned: true` override this.
 
-import type { ReadPath } from '@lapse/cel/cel';
-import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { computeExpiry, type Expiry, endOfBasis } from '#expiry/expiry';
-import type { Finishable } from '#expiry/finishable';
-import { JOB_TTL_FIELD, jobs } from '#expiry/job';
-import { jobOf, POD_TTL_ANNOTATION, pods } from '#expiry/pod';
+import { type Expiry, endOfBasis } from '#expiry/expiry';
+import { mayBelongToJob } from '#expiry/ownTtl';
+import { jobOf } from '#expiry/pod';
 import type { LeftAlone, PolicyExpiry } from './combine.ts';
-import type { CompiledPolicy, Moment } from './compile.ts';
-
-export interface OwnTtl {
-  readonly rule: string;
-  /** The fields that `compute` reads. */
-  readonly reads: readonly ReadPath[];
-  /** Undefined if the object has no TTL of its own. */
-  compute(object: KubeObject, moment: Moment): Expiry | undefined;
-}
-
-const ownTtl = <T extends KubeObject>(
-  finishable: Finishable<T>,
-  rule: string,
-  reads: readonly ReadPath[],
-): OwnTtl => ({
-  rule,
-  reads,
-  compute(object, { now, tolerance }) {
-    const ttl = finishable.ttl(object as T);
-    return ttl.kind === 'none'
-      ? undefined
-      : computeExpiry(finishable.finish(object as T), ttl, now, tolerance);
-  },
-});
-
-const STATUS_OF_POD = [
-  'phase',
-  'conditions',
-  'containerStatuses',
-  'initContainerStatuses',
-  'ephemeralContainerStatuses',
-];
-
-const OF_JOBS = ownTtl(jobs, JOB_TTL_FIELD, [
-  ['spec', 'ttlSecondsAfterFinished'],
-  ['status', 'conditions'],
-]);
-const OF_PODS = ownTtl(pods, POD_TTL_ANNOTATION, [
-  ['metadata', 'annotations', POD_TTL_ANNOTATION],
-  ...STATUS_OF_POD.map((field) => ['status', field]),
-]);
-
-type Target = CompiledPolicy['target'];
-
-const isKind = ({ group, kind }: Target, of: { readonly group: string; readonly kind: string }): boolean =>
-  group === of.group && kind === of.kind;
-
-export function ownTtlOf(target: Target): OwnTtl | undefined {
-  if (isKind(target, Job)) return OF_JOBS;
-  return isKind(target, Pod) ? OF_PODS : undefined;
-}
-
-/** Whether a Job may control objects of the kind. */
-export const mayBelongToJob = (target: Target): boolean => isKind(target, Pod);
+import type { CompiledPolicy } from './compile.ts';
 
 export function computeLeftAlone(policy: CompiledPolicy, object: KubeObject): LeftAlone | undefined {
   if (policy.includeOwned || !mayBelongToJob(policy.target)) return undefined;

@@ -7,8 +7,8 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { projectFields } from '@lapse/runtime/fieldProjection';
 import { type Projection, type Source, whole } from '@lapse/runtime/source';
 import { TTL_ANNOTATION } from '#expiry/expiry';
+import { EXPIRES_ANNOTATION } from '#expiry/ttlAnnotation';
 import type { CompiledPolicy } from './compile.ts';
-import { EXPIRES_ANNOTATION } from './decide.ts';
 
 /**
  * The source of the targets of a policy. It keeps the fields that the policy reads: the projection gives the same

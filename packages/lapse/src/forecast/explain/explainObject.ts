@@ -1,7 +1,7 @@
 // The complete explanation of one object: the result, the decisions of other rules, disabled rules, dependents, and
 // next steps.
 
-import type { Kind } from '@lapse/kube/api/kind';
+import { plainKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { Cascade } from '../cascade/cascade.ts';
@@ -58,14 +58,6 @@ export async function explainObject(
     unread: [...unread],
   };
 }
-
-const plainKind = ({ group, version, kind, resource, namespaced }: ServedKind): Kind => ({
-  group,
-  version,
-  kind,
-  resource,
-  namespaced,
-});
 
 const deciding = (decision: Decision): RuleDecision | undefined =>
   'by' in decision ? decision.by : undefined;

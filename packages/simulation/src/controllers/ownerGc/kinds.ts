@@ -1,7 +1,7 @@
 // The kinds that the garbage collector handles: all served kinds that can be listed, watched and deleted, each in one
 // version. Events are excluded, as in Kubernetes: they are many and have no owners or dependents in practice.
 
-import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '@lapse/kube/api/kind';
+import { type Kind, metadataOf, type ObjectKey, type PartialObject, plainKind } from '@lapse/kube/api/kind';
 import type { ObjectMeta } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Projection, Source } from '@lapse/runtime/source';
@@ -17,10 +17,10 @@ export const resourceId = ({ group, resource }: { group: string; resource: strin
 /** Selects the collected kinds from discovery, which lists preferred versions first. */
 export function computeCollected(served: readonly ServedKind[]): Kind<PartialObject>[] {
   const chosen = new Map<string, Kind<PartialObject>>();
-  for (const { group, version, kind, resource, namespaced, verbs } of served) {
-    const plain: Kind = { group, version, kind, resource, namespaced };
+  for (const one of served) {
+    const plain = plainKind(one);
     const id = resourceId(plain);
-    if (chosen.has(id) || isEvent(plain) || !VERBS.every((verb) => verbs.includes(verb))) continue;
+    if (chosen.has(id) || isEvent(plain) || !VERBS.every((verb) => one.verbs.includes(verb))) continue;
     chosen.set(id, metadataOf(plain));
   }
   return [...chosen.values()];
