@@ -78,16 +78,24 @@ function linkModules(copy: string): void {
 
 /** Tests of a file that have another name, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'decide', 'decideSeveral'].map(
-    (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
-  ),
-  'packages/lapse/src/controllers/ttl-policy/decide.ts': ['decide', 'decideSeveral', 'notices', 'scope'].map(
-    (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
-  ),
+  'packages/lapse/src/controllers/ttl-policy/combine.ts': [
+    'combine',
+    'decide',
+    'annotations',
+    'decideSeveral',
+  ].map((name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`),
+  'packages/lapse/src/controllers/ttl-policy/decide.ts': [
+    'decide',
+    'finish',
+    'annotations',
+    'decideSeveral',
+    'notices',
+    'scope',
+  ].map((name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`),
   'packages/lapse/src/expiry/ownTtl.ts': ['packages/lapse/src/controllers/ttl-policy/ownTtl.test.ts'],
   'packages/lapse/src/expiry/ttlAnnotation.ts': [
     'packages/lapse/src/expiry/ttlAnnotation.test.ts',
-    'packages/lapse/src/controllers/ttl-policy/decide.test.ts',
+    'packages/lapse/src/controllers/ttl-policy/annotations.test.ts',
   ],
   'packages/lapse/src/expiry/podFinish.ts': [
     'packages/lapse/src/controllers/ttl-after-finished/podFinish.test.ts',
