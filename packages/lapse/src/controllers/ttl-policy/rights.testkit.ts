@@ -1,13 +1,15 @@
 // For tests: a cluster whose permissions a function decides, and policies with generated authors.
 
+import { seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
 import { simulate } from '@lapse/simulation/simulate';
+import type { TTLPolicyStatus } from '#api/ttlPolicy';
 import type { Need, Subject } from '#authors/accessReview';
 import { AuthorSeal } from '#authors/authorSeal';
 import { trustedTime } from '#deletion/skewGuard';
-import { PipelineRunKind } from '../../../../../test/scenarios/pipelineRuns.ts';
+import { PipelineRunKind, run } from '../../../../../test/scenarios/pipelineRuns.ts';
 import type { Services } from '../family.ts';
 import { type AdmissionOptions, policyAuthor, policyRules } from './admission.ts';
 import { ttlPolicyFamily } from './family.ts';
@@ -122,3 +124,30 @@ export const review = (
   more: Partial<AdmissionRequest> = {},
 ): Promise<AdmissionResponse> | AdmissionResponse =>
   policyRules(options).review(request(object, author, more));
+
+export const statusOf = async (
+  get: (ref: string) => Promise<KubeObject | undefined>,
+): Promise<TTLPolicyStatus> => ((await get('ttlpolicy/runs')) as { status?: TTLPolicyStatus }).status ?? {};
+
+/** Runs a scenario in a cluster with a finished run. `readState`: the Ready condition, and whether the run exists. */
+export async function inCluster(
+  actAs: 'author' | 'controller',
+  scenario: (
+    cluster: Awaited<ReturnType<typeof lawfulCluster>> & { readState(): Promise<string> },
+  ) => Promise<void>,
+): Promise<void> {
+  const cluster = await lawfulCluster(actAs);
+  const { simulation } = cluster;
+  const readState = async () => {
+    await simulation.settle();
+    const [ready] = (await statusOf((ref) => simulation.get(ref))).conditions ?? [];
+    const exists = (await simulation.get('pipelinerun/a')) !== undefined;
+    return `${ready?.status} ${ready?.reason} ${exists ? 'kept' : 'gone'}`;
+  };
+  try {
+    await simulation.apply(run('a', { finished: seconds(0) }));
+    await scenario({ ...cluster, readState });
+  } finally {
+    await simulation.close();
+  }
+}
