@@ -28,6 +28,7 @@ export const PAGES: readonly Page[] = [
   { page: 'docs/getting-started.md', where: 'desk' },
   { page: 'docs/tasks/explain.md', where: 'desk' },
   { page: 'docs/tasks/simulate.md', where: 'desk' },
+  { page: 'docs/tasks/limits.md', where: 'desk' },
   { page: 'docs/tasks/checkpoints.md', where: 'desk', given: CAPTURED },
   ...[
     '00-first-controller',

@@ -14,7 +14,12 @@ const COUNT = 10_000;
 
 function begin(given: Given): void {
   given.controllers('ttl-policy');
-  given.configuration({ actAs: 'controller', ttlPolicy: { deletionEvents: false } });
+  // These scenarios delete all objects at once on purpose.
+  given.configuration({
+    actAs: 'controller',
+    ttlPolicy: { deletionEvents: false },
+    limits: { firstActivation: 0 },
+  });
   // The status is an ordinary field here: one write per object.
   const { status: _, ...version } = (PipelineRunKind.crd['spec'] as { versions: { status?: object }[] })
     .versions[0]!;

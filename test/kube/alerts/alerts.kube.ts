@@ -193,6 +193,19 @@ const CASES: Readonly<Record<string, { readonly fires: readonly Row[]; readonly 
       }),
     ],
   },
+  LapseStoppedAtLimit: {
+    fires: [
+      row('a policy is stopped', {
+        lapse_limit_stopped: {
+          'pod="a",rule="TTLPolicy"': lastMinutes(3),
+          'pod="b",rule="TTLPolicy"': constant(0),
+        },
+      }),
+    ],
+    silent: [
+      row('no policy is stopped', { lapse_limit_stopped: { 'pod="a",rule="TTLPolicy"': constant(0) } }),
+    ],
+  },
   LapseReviewsFail: {
     fires: [
       row('reviews end with errors', {

@@ -4,9 +4,11 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
-import { type Column, type CustomKind, defineCustomKind } from '@lapse/kube/api/kinds/customKind';
+import { type CustomKind, defineCustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { LabelSelectorSpec } from '@lapse/kube/api/labelSelectorQuery';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { LIMITS_SCHEMA, type LimitSpec, type LimitsStatus } from './limits.ts';
+import { COLUMNS, STATUS } from './ttlPolicyStatus.ts';
 
 export const POLICY_MODES = ['DryRun', 'Enforce', 'Paused'] as const;
 export type PolicyMode = (typeof POLICY_MODES)[number];
@@ -28,6 +30,7 @@ export interface TTLPolicySpec {
   serviceAccountName?: string;
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   maxDeletionsPerMinute?: number;
+  limits?: LimitSpec;
 }
 
 export interface ClusterTTLPolicySpec extends TTLPolicySpec {
@@ -38,6 +41,8 @@ export interface ClusterTTLPolicySpec extends TTLPolicySpec {
 
 export interface TTLPolicyStatus {
   observedGeneration?: number;
+  /** The generation that deletes: its due objects were compared with limits.firstActivation, or approved. */
+  enforcedGeneration?: number;
   matched?: number;
   waiting?: number;
   due?: number;
@@ -45,6 +50,7 @@ export interface TTLPolicyStatus {
   /** Objects that could not be evaluated; they are kept. */
   errors?: number;
   nextExpiry?: string | null;
+  limits?: LimitsStatus;
   conditions?: Condition[];
 }
 
@@ -180,7 +186,14 @@ const FIELDS: JsonObject = {
     enum: ['Background', 'Foreground', 'Orphan'],
     default: POLICY_DEFAULTS.propagationPolicy,
   },
-  maxDeletionsPerMinute: { type: 'integer', format: 'int32', minimum: 1, maximum: 100_000 },
+  maxDeletionsPerMinute: {
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Delays deletions above this rate. See limits for a number at which the policy stops.',
+  },
+  limits: LIMITS_SCHEMA,
 };
 
 const CLUSTER_FIELDS: JsonObject = {
@@ -217,54 +230,6 @@ const specSchema = (more: JsonObject, rules: readonly JsonObject[]): JsonObject 
   properties: { ...FIELDS, ...more },
   'x-kubernetes-validations': [...RULES, ...rules],
 });
-
-const COUNT: JsonObject = { type: 'integer', format: 'int64' };
-const STATUS: JsonObject = {
-  type: 'object',
-  properties: {
-    observedGeneration: COUNT,
-    matched: { ...COUNT, description: 'Objects the policy selects.' },
-    waiting: { ...COUNT, description: 'Of these, with a deadline to come.' },
-    due: { ...COUNT, description: 'Of these, past their deadline and still there.' },
-    deleted: { ...COUNT, description: 'Deleted by this policy since it was made.' },
-    errors: { ...COUNT, description: 'Objects that could not be judged; they are kept.' },
-    nextExpiry: { type: 'string', format: 'date-time', nullable: true },
-    conditions: {
-      type: 'array',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['type'],
-      items: {
-        type: 'object',
-        required: ['type', 'status'],
-        properties: {
-          type: { type: 'string' },
-          status: { type: 'string' },
-          reason: { type: 'string' },
-          message: { type: 'string' },
-          lastTransitionTime: { type: 'string', format: 'date-time' },
-          observedGeneration: COUNT,
-        },
-      },
-    },
-  },
-};
-
-const COLUMNS: readonly Column[] = [
-  { name: 'Target', type: 'string', jsonPath: '.spec.target.kind' },
-  { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
-  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: 'Matched', type: 'integer', jsonPath: '.status.matched' },
-  { name: 'Due', type: 'integer', jsonPath: '.status.due' },
-  { name: 'Deleted', type: 'integer', jsonPath: '.status.deleted' },
-  { name: 'Next', type: 'string', jsonPath: '.status.nextExpiry', description: 'When the next object ends.' },
-  {
-    name: 'Reason',
-    type: 'string',
-    priority: 1,
-    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-  },
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-];
 
 export const TTLPolicyKind: CustomKind<TTLPolicy> = defineCustomKind({
   kind: TTLPolicy,

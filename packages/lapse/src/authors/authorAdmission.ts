@@ -11,6 +11,7 @@ import { equal, type Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { AdmissionFunction, AdmissionRequest, AdmissionResponse } from '@lapse/runtime/host/review';
+import { recordApprover } from '#limits/approval';
 import { describeNeeds, type Need, type Subject } from './accessReview.ts';
 import {
   AUTHOR_ANNOTATION,
@@ -43,7 +44,7 @@ export const authorAdmission = <T extends KubeObject>(options: AuthorAdmission<T
     const signed = options.signedOf(inNamespace(object, request));
     if (signed.name === '' && signed.generateName === undefined) return denyGeneratedName(object, request);
     try {
-      return await sign(options.seal, object, signed, request);
+      return await sign(options.seal, withApprover(object, request), signed, request);
     } catch (error) {
       if (error instanceof ApiError) return denyKey(error);
       throw error;
@@ -182,6 +183,14 @@ function withAuthor<T extends KubeObject>(object: T, text: string | undefined): 
   const { [AUTHOR_ANNOTATION]: _, ...annotations } = object.metadata.annotations ?? {};
   if (text !== undefined) annotations[AUTHOR_ANNOTATION] = text;
   return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** Records who approved deletions, for the status of the rule. */
+function withApprover<T extends KubeObject>(object: T, { oldObject, userInfo }: AdmissionRequest): T {
+  const { annotations } = object.metadata;
+  const next = recordApprover(annotations, oldObject?.metadata.annotations, userInfo.username);
+  if (annotations === undefined || next === annotations) return object;
+  return { ...object, metadata: { ...object.metadata, annotations: next } };
 }
 
 /** Mutating admission runs before the API server generates the name, but the signature covers the name. */

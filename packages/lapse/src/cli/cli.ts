@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./runCommand.ts')).runCommand(),
   plan: async () => (await import('./plan/planCommand.ts')).planCommand(),
   explain: async () => (await import('./explain/explainCommand.ts')).explainCommand(),
+  approve: async () => (await import('./approve/approveCommand.ts')).approveCommand(),
   checkpoint: async () => (await import('./checkpoint/checkpointCommand.ts')).checkpointCommand(),
   doctor: async () => (await import('./doctor/doctorCommand.ts')).doctorCommand(),
   simulate: async () => (await import('./simulate/simulateCommand.ts')).simulateCommand(),

@@ -1,13 +1,14 @@
 // Turns changes of policies, targets, namespaces and CRDs into the keys to reconcile, and states which changes count.
 
 import { findCondition } from '@lapse/kube/api/conditions';
-import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Source } from '@lapse/runtime/source';
 import { TTLPolicy } from '#api/ttlPolicy';
 import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
+import { APPROVAL_ANNOTATION } from '#limits/approval';
 import type { AnyPolicy } from './compile.ts';
-import { objectName, targetKey } from './keys.ts';
+import { targetKey } from './keys.ts';
 import type { Policies } from './policies.ts';
 import { isPolicyKind, targetId, targetIdOf } from './policyIndex.ts';
 import { DEFINITIONS, isPolicyProjection, NAMESPACES, targetFacts } from './sources.ts';
@@ -15,10 +16,11 @@ import { DEFINITIONS, isPolicyProjection, NAMESPACES, targetFacts } from './sour
 /** Without the status: the controller's own status writes trigger no reconcile. */
 export function policyFacts({ metadata }: AnyPolicy): unknown {
   const { generation, deletionTimestamp, annotations } = metadata;
-  return [generation ?? 0, deletionTimestamp ?? null, annotations?.[AUTHOR_ANNOTATION] ?? null];
+  const { [AUTHOR_ANNOTATION]: author, [APPROVAL_ANNOTATION]: approval } = annotations ?? {};
+  return [generation ?? 0, deletionTimestamp ?? null, author ?? null, approval ?? null];
 }
 
-/** A change of a policy, of its author or of its Ready status triggers reconciles of the targets of other policies. */
+/** A change of a policy, of its author or of its Ready status triggers reconciles of its targets and those of others. */
 export function dynamicFacts(object: KubeObject): unknown {
   // Policies are never targets: see rights.ts.
   if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
@@ -38,17 +40,19 @@ export function* keysToReconcile(
   if (isPolicyProjection(projection)) {
     yield targetKey(kind, object);
     yield projection.policy;
-  } else if (isPolicyKind(kind)) yield* targetsOfOthers(policies, of, object);
+  } else if (isPolicyKind(kind)) yield* targetsOfKind(policies, of, object);
   else if (projection === NAMESPACES.projection) yield* targetsIn(policies, of, name);
   else if (projection === DEFINITIONS.projection) yield* policiesAwaiting(policies, of, name);
 }
 
-/** The policy that keeps an object longest wins, so a change of one policy may make targets of others due. */
-function* targetsOfOthers(policies: Policies, of: Kind, policy: KubeObject): Generator<ObjectKey> {
+/**
+ * The policy that keeps an object longest wins, so a change of one policy may make targets of others due. Its own targets
+ * may be held by its limit.
+ */
+function* targetsOfKind(policies: Policies, of: Kind, policy: KubeObject): Generator<ObjectKey> {
   const id = targetId(policy);
-  const own = objectName(keyOf(policy));
   for (const { active } of policies.entries()) {
-    if (active?.of !== of || targetIdOf(active.kind) !== id || objectName(active.key) === own) continue;
+    if (active?.of !== of || targetIdOf(active.kind) !== id) continue;
     for (const object of active.view?.reader.list() ?? []) yield targetKey(active.kind, object);
   }
 }

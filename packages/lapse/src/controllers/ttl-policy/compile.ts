@@ -23,6 +23,7 @@ import type { Account } from '#authors/accessReview';
 import { mayBelongToJob, type OwnTtl, ownTtlOf } from '#expiry/ownTtl';
 import { STATUS_READS } from '#expiry/statusFinish';
 import { readLength } from '#expiry/ttlAnnotation';
+import { type Limit, parseLimit } from '#limits/limit';
 import { compileScope } from './scope.ts';
 
 export type AnyPolicy = TTLPolicy | ClusterTTLPolicy;
@@ -61,6 +62,8 @@ export interface CompiledPolicy {
   readonly mode: PolicyMode;
   readonly propagation: Propagation;
   readonly perMinute?: number;
+  /** The limit of the spec. */
+  readonly limit?: Limit;
   readonly account?: Account;
   /** The fields that decisions read in addition to metadata; undefined: any field. */
   readonly reads: readonly ReadPath[] | undefined;
@@ -98,6 +101,8 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
   const succeeded = compileExpression(spec.succeeded, 'spec.succeeded', OUTCOME_TYPES, problems);
   const ttl = compileTtl(spec, problems);
   const account = compileAccount(policy, spec, problems);
+  const { limit, errors } = parseLimit(spec.limits, 'spec.limits');
+  problems.add(...errors);
   if (!MODES.has(spec.mode))
     problems.add(invalid('spec.mode', spec.mode, 'must be DryRun, Enforce or Paused'));
   if (problems.errors.length > 0 || target === undefined || finish === undefined || ttl === undefined)
@@ -113,6 +118,7 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
       mode: spec.mode,
       propagation: spec.propagationPolicy ?? 'Background',
       ...(spec.maxDeletionsPerMinute === undefined ? {} : { perMinute: spec.maxDeletionsPerMinute }),
+      ...(limit === undefined ? {} : { limit }),
       ...(account === undefined ? {} : { account }),
       ...compileOwnership(spec, target, readsOf(finish, ttl.kind === 'byOutcome' ? succeeded : undefined)),
     },

@@ -10,6 +10,7 @@ import {
   createAuthorSeal,
 } from '#authors/authorConfiguration';
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
+import { LIMITS, LIMITS_SECTION, parseLimitsSection } from '#limits/configuration';
 import type { Family } from '../family.ts';
 import { booleanSetting, concurrencySetting } from '../settings.ts';
 import { policyAuthor, policyRules } from './admission.ts';
@@ -50,16 +51,24 @@ export const ttlPolicyFamily: Family = {
   defaultOn: true,
   kinds: [TTLPolicyKind, ClusterTTLPolicyKind],
   gates: [],
-  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
+  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION, [LIMITS]: LIMITS_SECTION },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
     const { concurrency, deletionEvents, authorKeySecret } = section;
     const impersonation = parseImpersonation(section.impersonation, SECTION);
     const { client, actAs } = services;
     const seal = createAuthorSeal(services, authorKeySecret, configuration[AUTHORS]);
+    const limits = parseLimitsSection(configuration[LIMITS]);
     const admission = { client, actAs, seal, impersonation };
     return {
-      controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents, impersonation }),
+      controllers: ttlPolicyControllers({
+        services,
+        seal,
+        concurrency,
+        deletionEvents,
+        impersonation,
+        limits,
+      }),
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
       checks: policyChecks({ ...admission, asAuthor: services.impersonateAuthor !== undefined }),
       rights: [

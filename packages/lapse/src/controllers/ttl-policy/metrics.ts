@@ -14,6 +14,9 @@ export function policyMetrics(
   registry
     .gauge('lapse_ttl_policies', 'Policies by whether they are at work.', ['state'])
     .collect(() => countStates(policies));
+  registry
+    .gauge('lapse_limit_stopped', 'Rules that are stopped at a limit, until an approval.', ['rule'])
+    .collect(() => countStopped(policies));
   return ttlMetrics({ registry, controller, now, count: () => countKinds(policies, now()) });
 }
 
@@ -29,6 +32,14 @@ function countKinds(policies: Policies, now: Instant): Iterable<readonly [string
     kinds.set(kind, { waiting: before.waiting + waiting, due: before.due + dueHere });
   }
   return kinds;
+}
+
+function* countStopped(policies: Policies): Generator<readonly [values: readonly string[], value: number]> {
+  const rules = { TTLPolicy: 0, ClusterTTLPolicy: 0 };
+  for (const { active, limits } of policies.entries())
+    if (active?.mode === 'Enforce' && limits.gate.state.exceeded !== undefined)
+      rules[active.namespace === undefined ? 'ClusterTTLPolicy' : 'TTLPolicy']++;
+  for (const [rule, count] of Object.entries(rules)) yield [[rule], count];
 }
 
 function* countStates(policies: Policies): Generator<readonly [values: readonly string[], value: number]> {

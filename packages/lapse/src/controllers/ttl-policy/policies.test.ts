@@ -4,7 +4,7 @@ import type { Client } from '@lapse/kube/client/client';
 import { expect, test } from 'vitest';
 import { PipelineRun } from '../../../../../test/scenarios/pipelineRuns.ts';
 import { Policies } from './policies.ts';
-import { at, compiled, policy } from './policy.testkit.ts';
+import { at, compiled, NO_LIMITS, policy } from './policy.testkit.ts';
 
 test('with actAs impersonate-author, DELETEs of a policy are sent as its author', () => {
   const [client, asAuthor] = [{} as Client, {} as Client];
@@ -13,6 +13,7 @@ test('with actAs impersonate-author, DELETEs of a policy are sent as its author'
     clock: new VirtualClock(),
     client,
     impersonate: () => client,
+    limits: NO_LIMITS,
     impersonateAuthor: ({ username }) => {
       authors.push(username);
       return asAuthor;
@@ -28,7 +29,12 @@ test('with actAs impersonate-author, DELETEs of a policy are sent as its author'
 
 test('a policy is pending since it started to list its targets, regardless of an earlier refusal', () => {
   const client = {} as Client;
-  const policies = new Policies({ clock: new VirtualClock(), client, impersonate: () => client });
+  const policies = new Policies({
+    clock: new VirtualClock(),
+    client,
+    impersonate: () => client,
+    limits: NO_LIMITS,
+  });
   const known = policy();
   expect([policies.standingOf(known), policies.sinceOf(known)]).toEqual(['pending', undefined]);
   const entry = policies.entryOf(known, keyOf(known), at(0));

@@ -12,10 +12,12 @@ import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import type { Subject } from '#authors/accessReview';
 import { AUTHOR_ANNOTATION } from '#authors/authorSeal';
 import { type Budget, createBudget } from '#deletion/budget';
+import type { LimitsConfiguration } from '#limits/configuration';
 import type { Activation } from './activation.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import type { Standing } from './decide.ts';
 import { objectName, resourceId } from './keys.ts';
+import { PolicyLimits } from './policyLimits.ts';
 import { sourceOf } from './sources.ts';
 import type { Written } from './status.ts';
 import { TargetRecords } from './targetRecords.ts';
@@ -34,6 +36,7 @@ export interface ActivePolicy extends CompiledPolicy {
   /** The client that sends the DELETEs. */
   readonly client: Client;
   readonly budget?: Budget;
+  readonly limits: PolicyLimits;
   view?: DynamicView;
   /** Labels of namespaces, if the policy selects by them. */
   namespaces?: DynamicView;
@@ -58,6 +61,7 @@ export interface Entry {
   active?: ActivePolicy;
   records: TargetRecords;
   countedAt?: Instant;
+  readonly limits: PolicyLimits;
   readonly written: Written;
 }
 
@@ -67,6 +71,7 @@ export interface PoliciesOptions {
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
   /** Set: DELETEs without a service account are sent as the author of the policy. */
   readonly impersonateAuthor?: (author: Subject) => Client;
+  readonly limits: LimitsConfiguration;
 }
 
 export class Policies {
@@ -95,7 +100,16 @@ export class Policies {
     const before = isSame ? known.records : (policy.status?.deleted ?? 0);
     if (known !== undefined) this.deactivate(known);
     const records = new TargetRecords(before);
-    const entry: Entry = { identity, key, since: now, broken: false, isUnsure: false, records, written: {} };
+    const entry: Entry = {
+      identity,
+      key,
+      since: now,
+      broken: false,
+      isUnsure: false,
+      records,
+      limits: new PolicyLimits(policy, this.#options.limits, isSame ? known.limits : undefined),
+      written: {},
+    };
     this.#entries.set(name, entry);
     return entry;
   }
@@ -133,6 +147,7 @@ export class Policies {
       records: entry.records,
       client: this.#clientOf(compiled, author),
       suspect: false,
+      limits: entry.limits,
       ...(budget === undefined ? {} : { budget }),
     };
     entry.active = active;

@@ -61,3 +61,5 @@ export const run = (
 
 export const annotated = (finished: number | undefined, annotations: Record<string, string>): KubeObject =>
   run(finished, { metadata: { annotations } });
+
+export const NO_LIMITS = { firstActivation: 0 } as const;

@@ -12,7 +12,9 @@ import { computeReport } from '@lapse/runtime/report';
 import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
+import { mayHaveActed } from '#deletion/ownDeletions';
 import type { TtlMetrics } from '../ttlMetrics.ts';
+import { claimDeletion } from './claimDeletion.ts';
 import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
 import { computeError, computeNotice, computeObstacle, computeOwnError, decide } from './decide.ts';
@@ -37,12 +39,16 @@ export type ExpiredTarget = Extract<End<ActivePolicy>, { kind: 'expired' }>;
 /** Why a due object is not deleted yet, and when to evaluate it again. */
 interface Obstacle {
   readonly after: Millis;
+  /** For the trace. Default: another policy is not ready. */
+  readonly because?: string;
   readonly note?: string;
 }
 /** The first retry while targets are being listed. The interval grows with the duration of the list. */
 const LIST_RETRY = millis(500);
 /** The retry interval while a user or operator has to act. */
 const ACTION_RETRY = seconds(30);
+/** The retry interval while the due objects of a policy are counted. */
+const COUNT_RETRY = seconds(1);
 const MOST_PROTECTED = 10_000;
 
 export class TargetReconciler {
@@ -104,7 +110,10 @@ export class TargetReconciler {
         if (end.by.mode === 'Paused' || observed.kind === 'deleting') return settled();
         return obstacle === undefined
           ? this.#delete(ctx, key, seen, end)
-          : waitUntil(plus(ctx.now, obstacle.after), 'held: another policy is not ready');
+          : waitUntil(
+              plus(ctx.now, obstacle.after),
+              `held: ${obstacle.because ?? 'another policy is not ready'}`,
+            );
       }
       default:
         return assertNever(end);
@@ -132,6 +141,9 @@ export class TargetReconciler {
     };
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
     const { uid = '' } = object.metadata;
+    const { gate } = by.limits;
+    const held = claimDeletion(ctx, by, uid);
+    if (held !== undefined) return held;
     try {
       deletion = await this.#options.expirer.expire(ctx, {
         kind: by.kind,
@@ -146,11 +158,15 @@ export class TargetReconciler {
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
+      // An earlier DELETE of this attempt may have had no answer.
+      if (!mayHaveActed(error) && this.#options.expirer.unanswered(idOf(ctx)) === undefined)
+        gate.settle(uid, false);
       if (!this.#isAboutRights(error, uid, by, ctx.now)) return this.#failed(ctx, by.kind, object, error);
       by.suspect = true;
       ctx.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
       return waitUntil(plus(ctx.now, ACTION_RETRY), 'held: delete refused');
     }
+    gate.settle(uid, deletion.kind === 'deleted' || deletion.kind === 'terminating');
     if (deletion.kind === 'refused') return this.#failed(ctx, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(ctx, key, kept),
@@ -212,6 +228,17 @@ export class TargetReconciler {
   #obstacle(ctx: ReconcileContext, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
     if (by.suspect)
       return { after: ACTION_RETRY, note: 'nothing is deleted before its rights have been reviewed' };
+    return this.#otherPolicies(ctx, key, by) ?? this.#start(ctx, by);
+  }
+
+  /** More objects than limits.firstActivation may be due: nothing is deleted before all are counted. */
+  #start({ dryRun }: ReconcileContext, { mode, limits, view }: ActivePolicy): Obstacle | undefined {
+    if (mode !== 'Enforce' || dryRun || limits.gate.state.exceeded !== undefined) return undefined;
+    const mayStart = limits.mayStart(view?.reader.size ?? 0);
+    return mayStart ? undefined : { after: COUNT_RETRY, because: 'due objects are counted' };
+  }
+
+  #otherPolicies(ctx: ReconcileContext, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
     const { policies, kinds } = this.#options;
     const others = policiesFor(ctx.cache, kinds, by.kind, key.namespace);
     const obstacle = computeObstacle(others, (policy) => policies.standingOf(policy));

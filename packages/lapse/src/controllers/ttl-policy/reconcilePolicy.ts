@@ -14,6 +14,8 @@ import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts
 import type { Waking } from './keys.ts';
 import { type ActivePolicy, type Entry, isSynced, type Policies } from './policies.ts';
 import { policySources } from './policyIndex.ts';
+import { reviewLimits } from './policyLimits.ts';
+import { reportStopped } from './reportStopped.ts';
 import type { Refusal } from './rights.ts';
 import { DEFINITIONS, NAMESPACES } from './sources.ts';
 import { computeStatus, computeStep, type Report } from './status.ts';
@@ -65,6 +67,7 @@ export async function reconcilePolicy(
     return reconcileAllowed(ctx, of, policy, entry, {
       active: policies.activate(entry, compiled.policy, activation, ctx.now),
       policySources: policySources(options.namespace),
+      isRecorded: options.actAs === 'author',
     });
   policies.deactivate(entry);
   return reconcileRefused(ctx, of, policy, { entry, refusal: activation.refusal, isEverywhere });
@@ -115,12 +118,19 @@ async function reconcileRefused(
   return writeStatus(ctx, of, policy, { entry, report, next: at });
 }
 
+interface Allowed {
+  readonly active: ActivePolicy;
+  readonly policySources: readonly Source[];
+  /** Whether the webhook records who approves deletions. */
+  readonly isRecorded: boolean;
+}
+
 async function reconcileAllowed(
   ctx: ReconcileContext,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
   entry: Entry,
-  { active, policySources: others }: { active: ActivePolicy; policySources: readonly Source[] },
+  { active, policySources: others, isRecorded }: Allowed,
 ): Promise<Outcome> {
   const { reviewAt, notice } = entry.activation as Extract<Activation, { kind: 'allowed' }>;
   const needsNamespaces = active.namespaceLabels !== undefined;
@@ -143,7 +153,21 @@ async function reconcileAllowed(
   entry.countedAt = ctx.now;
   const counts = entry.records.count(ctx.now);
   const { deleted } = entry.records;
-  const report: Report = { kind: 'working', mode: active.mode, counts, deleted, notice };
+  const { limits } = entry;
+  const { isActivated, configuration, gate } = limits;
+  const reviewed = reviewLimits(gate.state, {
+    policy: limits.newest(policy),
+    mode: active.mode,
+    counts,
+    now: ctx.now,
+    isActivated,
+    firstActivation: configuration.firstActivation,
+    isRecorded,
+  });
+  if (reviewed.enforcedGeneration !== undefined) limits.isActivated = true;
+  // Before the write, whose watch event triggers the reconciles of the targets. They record the approval, too.
+  if (reviewed.limits.exceeded === undefined) gate.adopt(reviewed.limits);
+  const report: Report = { kind: 'working', mode: active.mode, counts, deleted, notice, ...reviewed };
   const next = computeNext(active, counts, reviewAt, ctx.now);
   return writeStatus(ctx, of, policy, { entry, report, next });
 }
@@ -188,9 +212,10 @@ interface Writing {
 async function writeStatus(
   ctx: ReconcileContext,
   of: Kind<AnyPolicy>,
-  policy: AnyPolicy,
+  cached: AnyPolicy,
   { entry, report, next }: Writing,
 ): Promise<Outcome> {
+  const policy = newestOf(entry, cached);
   const status = computeStatus(policy, report, ctx.now);
   const { written } = entry;
   const step = computeStep(policy.status, status, written, ctx.now);
@@ -206,8 +231,17 @@ async function writeStatus(
   if ('outcome' in patched) return patched.outcome;
   written.wroteAt = ctx.now;
   delete written.differsSince;
+  entry.limits.remember(patched.object);
+  if (report.kind === 'working') entry.limits.gate.adopt(status.limits ?? {});
   reportRefusal(ctx, policy, report);
+  reportStopped(ctx, policy, status);
   return outcome;
+}
+
+/** The cache may be behind the last write of this process. Another spec is not evaluated yet. */
+function newestOf({ limits }: Entry, cached: AnyPolicy): AnyPolicy {
+  const newest = limits.newest(cached);
+  return newest.metadata.generation === cached.metadata.generation ? newest : cached;
 }
 
 /** Emits an Event when the policy stops working, with the reason; not at every change of the counts. */

@@ -6,6 +6,7 @@ import type { AuthorSeal } from '#authors/authorSeal';
 import { AUTHOR_IMPERSONATION, type ImpersonationScope } from '#authors/impersonation';
 import { afterDeadline } from '#deletion/deletionCounter';
 import { Expirer } from '#deletion/expirer';
+import type { LimitsConfiguration } from '#limits/configuration';
 import type { Services } from '../family.ts';
 import { describeDecisions } from './decide.ts';
 import { readLive } from './gather.ts';
@@ -22,6 +23,7 @@ export interface TtlPolicyOptions {
   readonly concurrency: number;
   readonly deletionEvents: boolean;
   readonly impersonation: ImpersonationScope;
+  readonly limits: LimitsConfiguration;
 }
 
 export interface Reconciler
@@ -34,7 +36,7 @@ export interface Reconciler
 const NAME = 'ttl-policy';
 
 export function createReconciler(options: TtlPolicyOptions): Reconciler {
-  const { services, seal, deletionEvents, impersonation } = options;
+  const { services, seal, deletionEvents, impersonation, limits } = options;
   const { clock, client, guard, registry, actAs, impersonate, impersonateAuthor, namespace } = services;
   const asAuthor = impersonateAuthor !== undefined;
   const within = namespace === undefined ? {} : { namespace };
@@ -43,6 +45,7 @@ export function createReconciler(options: TtlPolicyOptions): Reconciler {
     client: services.acting ?? client,
     impersonate,
     ...(asAuthor ? { impersonateAuthor } : {}),
+    limits,
   });
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
   const expirer = new Expirer<ExpiredTarget>({

@@ -4,7 +4,9 @@ import { formatEnd, type Instant, instant, isDue, type Millis, plus, seconds } f
 import { findCondition, setCondition } from '@lapse/kube/api/conditions';
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import type { LimitsStatus } from '#api/limits';
 import type { PolicyMode, TTLPolicyStatus } from '#api/ttlPolicy';
+import { describeExceeded, ruleArgument } from '#limits/limit';
 import type { AnyPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
 import type { Counts } from './targetRecords.ts';
@@ -23,16 +25,23 @@ export type Report =
       readonly deleted: number;
       /** Appended to the message. */
       readonly notice?: string | undefined;
+      /** Undefined: nothing to report, no limit in use. */
+      readonly limits?: LimitsStatus | undefined;
+      /** Why an approval does not count. */
+      readonly voided?: string | undefined;
+      readonly enforcedGeneration?: number | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly deleted: number };
 
 export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): TTLPolicyStatus {
   const { generation = 0 } = policy.metadata;
-  const ready = report.kind === 'working' ? workingCondition(report) : refusedCondition(report.refusal);
+  const ready =
+    report.kind === 'working' ? workingCondition(policy, report) : refusedCondition(report.refusal);
   return {
     observedGeneration: generation,
     ...countsOf(report),
     deleted: report.deleted,
+    ...limitsOf(policy, report),
     conditions: setCondition(
       policy.status?.conditions,
       { type: 'Ready', ...ready, observedGeneration: generation },
@@ -48,6 +57,18 @@ function countsOf(report: Report): TTLPolicyStatus {
   return { matched, waiting, due, errors, nextExpiry };
 }
 
+/** A policy that does not work keeps what is recorded about its limits. */
+function limitsOf(
+  { status }: AnyPolicy,
+  report: Report,
+): Pick<TTLPolicyStatus, 'limits' | 'enforcedGeneration'> {
+  const { limits, enforcedGeneration } = report.kind === 'working' ? report : (status ?? {});
+  return {
+    ...(limits === undefined || Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(enforcedGeneration === undefined ? {} : { enforcedGeneration }),
+  };
+}
+
 type Ready = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
 
 const WORDS: Readonly<Record<PolicyMode, string>> = {
@@ -56,7 +77,14 @@ const WORDS: Readonly<Record<PolicyMode, string>> = {
   Paused: 'nothing is deleted',
 };
 
-function workingCondition({ mode, counts, notice }: Extract<Report, { kind: 'working' }>): Ready {
+function workingCondition(policy: AnyPolicy, report: Extract<Report, { kind: 'working' }>): Ready {
+  const { mode, counts, notice, limits, voided } = report;
+  if (mode === 'Enforce' && limits?.exceeded !== undefined) {
+    const rule = ruleArgument(policy.kind, policy.metadata);
+    const message = describeExceeded(limits.exceeded, counts.due, rule);
+    const full = voided === undefined ? message : `${voided}; ${message}`;
+    return { status: 'False', reason: 'LimitExceeded', message: full.slice(0, MOST_MESSAGE) };
+  }
   const reason = { Enforce: 'Enforcing', DryRun: 'DryRun', Paused: 'Paused' }[mode];
   const { errors, example = '' } = counts;
   const trouble = errors === 0 ? '' : `; ${errors} cannot be judged and are kept, e.g. ${example}`;
@@ -109,6 +137,7 @@ function isNewState(before: TTLPolicyStatus | undefined, next: TTLPolicyStatus):
   return (
     before?.observedGeneration !== next.observedGeneration ||
     a?.status !== b?.status ||
-    a?.reason !== b?.reason
+    a?.reason !== b?.reason ||
+    before?.limits?.state !== next.limits?.state
   );
 }
