@@ -121,6 +121,19 @@ scenario('a claim that a user creates during the restore is a conflict, and it i
   await then.exists('pvc/restored');
 });
 
+scenario('with ownership Keeper the restored claim is deleted with the request', async (scene) => {
+  const { given, when, then } = scene;
+  given.configuration({ restore: { ownership: 'Keeper' } });
+  await stockCluster(given);
+  const source = sourceOf(await captured(scene));
+  await when.user.apply(restore('back', { sourceRef: source }));
+  await when.timePasses(minutes(1));
+  expect(await readyOf(then, 'vrr/back')).toBe('True Completed');
+  await then.exists('pvc/restored');
+  await when.timePasses(minutes(11));
+  await then.isGone('pvc/restored');
+});
+
 scenario('a restore leaves the snapshot of a user as it is', async (scene) => {
   const { given, when, then } = scene;
   const driver = await stockCluster(given);

@@ -21,6 +21,8 @@ export interface RestorePlace {
   readonly request: VolumeRestoreRequest;
   readonly target: ObjectKey;
   readonly allowCrossNamespace: boolean;
+  /** The keeper that owns the claim, if the claim is deleted with the request. */
+  readonly claimOwner?: OwnerReference;
 }
 
 /** A source of another namespace has data that the author of the request may not read. `from` is undefined if its namespace is unknown. */
@@ -96,7 +98,7 @@ export function computeSnapshotExecution(
 }
 
 const claimFor = (
-  { request, target }: RestorePlace,
+  { request, target, claimOwner }: RestorePlace,
   spec: NonNullable<PersistentVolumeClaim['spec']>,
 ): PersistentVolumeClaim => ({
   apiVersion: 'v1',
@@ -105,6 +107,7 @@ const claimFor = (
     name: target.name,
     namespace: target.namespace!,
     annotations: { [ANNOTATION_RESTORE_REQUEST]: request.metadata.uid! },
+    ...(claimOwner === undefined ? {} : { ownerReferences: [claimOwner] }),
   },
   spec,
 });

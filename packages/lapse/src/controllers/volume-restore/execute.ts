@@ -47,17 +47,18 @@ export async function execute(restore: Restore, source: SourceRef, owner: OwnerR
   if (existing !== undefined) return computeExistingClaim(existing, request);
   try {
     return source.kind === 'PersistentVolume'
-      ? await executeFromVolume(restore, source.name)
+      ? await executeFromVolume(restore, source.name, owner)
       : await executeFromContent(restore, source.name, owner);
   } catch (error) {
     return failureOf(error, `restoring ${source.kind} ${source.name}`);
   }
 }
 
-const placeOf = ({ request, target, options }: Restore): RestorePlace => ({
+const placeOf = ({ request, target, options }: Restore, owner: OwnerReference): RestorePlace => ({
   request,
   target,
   allowCrossNamespace: options.policy.allowCrossNamespace,
+  ...(options.policy.ownership === 'Keeper' ? { claimOwner: owner } : {}),
 });
 
 async function executeFromContent(restore: Restore, name: string, owner: OwnerReference): Promise<Step> {
@@ -65,7 +66,12 @@ async function executeFromContent(restore: Restore, name: string, owner: OwnerRe
   const source = await options.direct.get(ctx, VolumeSnapshotContent, { name });
   if (source === undefined) return failure(Reason.NotFound, `VolumeSnapshotContent ${name} does not exist`);
   const helper = { ...owner, controller: false, blockOwnerDeletion: false };
-  const made = computeSnapshotExecution(placeOf(restore), source, await capturedIn(restore, source), helper);
+  const made = computeSnapshotExecution(
+    placeOf(restore, owner),
+    source,
+    await capturedIn(restore, source),
+    helper,
+  );
   if (isFailure(made)) return made;
   const held = await holdSource(restore, source, helper);
   if (held !== undefined) return held;
@@ -105,11 +111,11 @@ async function holdSource(
   return 'outcome' in held ? held.outcome : undefined;
 }
 
-async function executeFromVolume(restore: Restore, name: string): Promise<Step> {
+async function executeFromVolume(restore: Restore, name: string, owner: OwnerReference): Promise<Step> {
   const { ctx, options } = restore;
   const volume = await options.direct.get(ctx, PersistentVolume, { name });
   if (volume === undefined) return failure(Reason.NotFound, `PersistentVolume ${name} does not exist`);
-  const made = computeVolumeExecution(placeOf(restore), volume);
+  const made = computeVolumeExecution(placeOf(restore, owner), volume);
   if (isFailure(made)) return made;
   const reserved = await patchObject(ctx, PersistentVolume, volume, { patch: made.patch });
   if ('outcome' in reserved) return reserved.outcome;
