@@ -3,7 +3,7 @@
 // number. The embedded server and the simulated snapshot controller are part of every figure.
 
 import { minutes, seconds } from '@lapse/base/instant';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
@@ -45,17 +45,17 @@ async function timed(work: () => Promise<void>): Promise<number> {
 async function measure(count: number): Promise<Figures> {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
-    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...STOCK_SNAPSHOT_KINDS])],
     simulatedControllers: simulatedControllersNamed(['csi-snapshotter']),
   });
-  const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } });
+  const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '31s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);
   simulation.crash();
   await simulation.userClient.create(Array.from({ length: count }, (_, i) => capture(`r${i}`)));
   const cpu = process.cpuUsage();
   const finishMs = await timed(async () => {
     await simulation.restart();
-    await simulation.timePasses(seconds(30));
+    await simulation.timePasses(seconds(31));
     await rest(simulation);
   });
   const heapMb = process.memoryUsage().heapUsed / 2 ** 20;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { minutes, seconds } from '@lapse/base/instant';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import type { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { expect } from 'vitest';
@@ -16,8 +16,10 @@ const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
 
 scenario('a volume is captured, and everything ends ten minutes later', async ({ given, when, then }) => {
   given.controllers('volume-capture', 'object-keeper', 'request-ttl');
-  given.kinds(...SNAPSHOT_KINDS);
-  given.simulatedControllers(...simulatedControllersNamed(['owner-gc', 'csi-snapshotter']));
+  given.kinds(...STOCK_SNAPSHOT_KINDS);
+  given.simulatedControllers(
+    ...simulatedControllersNamed(['owner-gc', 'pv-binder', 'snapshot-controller', 'csi-snapshotter']),
+  );
   await given.object(yaml);
   await when.timePasses(seconds(1));
   const taken = await then.object<VolumeCaptureRequest>('vcr/before-the-upgrade');

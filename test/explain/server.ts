@@ -11,7 +11,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { resolveKind } from 'lapse/forecast/resolveKind';
 import { readingFrom } from 'lapse/forecast/snapshot';
@@ -69,7 +69,7 @@ export class ServedWorld {
       kind: CustomResourceDefinition as Kind,
       crd: definitionOf(kind),
     }));
-    await applyCrds(world.client, clock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS, ...custom]);
+    await applyCrds(world.client, clock, [...kindsOf(FAMILIES), ...STOCK_SNAPSHOT_KINDS, ...custom]);
     world.served = await world.client.discovery.all();
     return world;
   }

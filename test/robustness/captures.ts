@@ -2,7 +2,7 @@
 // the objects they created. No client can change that time.
 
 import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
@@ -26,7 +26,7 @@ export const captures: Subject = {
     configuration: { requestTTL: { ttl: `${TTL}s` } },
     gates: {},
   }),
-  kinds: [...FAMILIES.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS],
+  kinds: [...FAMILIES.flatMap(({ kinds }) => kinds), ...STOCK_SNAPSHOT_KINDS],
   simulatedControllers: () => simulatedControllersNamed(['owner-gc', 'csi-snapshotter']),
   objects: usualObjects(),
   create: (name) => capture(name),

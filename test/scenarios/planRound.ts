@@ -5,7 +5,7 @@
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import type { Change } from '@lapse/simulation/history';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { FAMILIES } from 'lapse/controllers/registry';
@@ -24,7 +24,13 @@ import { Dice, drawWorld } from './planWorld.ts';
 /** All except storage-pool, which deletes nothing: it forecasts changes of a node list. */
 const NAMES = FAMILIES.map(({ name }) => name).filter((name) => name !== 'storage-pool');
 /** Simulated controllers that create the objects to be deleted. */
-const SIMULATED_CONTROLLERS = ['owner-gc', 'csi-snapshotter', 'provisioner'];
+const SIMULATED_CONTROLLERS = [
+  'owner-gc',
+  'pv-binder',
+  'csi-provisioner',
+  'snapshot-controller',
+  'csi-snapshotter',
+];
 const GATES = { TTLAfterFinishedPods: true };
 const CONFIGURATION: JsonObject = {
   actAs: 'controller',
@@ -74,7 +80,7 @@ export async function runPlans(seed: number, options: RoundOptions): Promise<str
   let drawn: KubeObject[] = [];
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: CONFIGURATION, gates: GATES }),
-    kinds: [...new Set(families.flatMap(({ kinds }) => kinds)), ...SNAPSHOT_KINDS],
+    kinds: [...new Set(families.flatMap(({ kinds }) => kinds)), ...STOCK_SNAPSHOT_KINDS],
     simulatedControllers: simulatedControllersNamed(SIMULATED_CONTROLLERS),
     seed,
     async prepare(world) {

@@ -99,10 +99,9 @@ function givenOn(runner: SceneRunner): Given {
     gates: (gates) => runner.note(() => Object.assign(runner.gates, gates)),
     simulatedControllers: (...simulatedControllers) =>
       runner.note(() => {
-        for (const one of simulatedControllers)
-          runner.simulatedControllers.push(
-            ...(typeof one === 'string' ? simulatedControllersNamed([one]) : [one]),
-          );
+        const named = simulatedControllers.filter((one) => typeof one === 'string');
+        const given = simulatedControllers.filter((one) => typeof one !== 'string');
+        runner.simulatedControllers.push(...simulatedControllersNamed(named), ...given);
       }),
     kinds: (...kinds) => runner.note(() => runner.kinds.push(...kinds)),
     seed: (seed) =>

@@ -6,7 +6,7 @@ import { KubeEvent } from '@lapse/runtime/events/build';
 import { settled, terminal } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { expect, test } from 'vitest';
-import { SNAPSHOT_KINDS } from '#controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from './csi/kinds.ts';
 import { simulate } from './simulate.ts';
 
 const controller = (
@@ -30,12 +30,17 @@ test('a simulated controller for a kind that is not served sends no requests and
   const cluster = await simulate({ simulatedControllers: [late] });
   await cluster.timePasses(hours(24 * 365));
   expect(cluster.clock.next()).toBeUndefined();
-  await cluster.apply(SNAPSHOT_KINDS.map(({ crd }) => crd));
+  await cluster.apply(STOCK_SNAPSHOT_KINDS.map(({ crd }) => crd));
   await cluster.apply({
     apiVersion: 'snapshot.storage.k8s.io/v1',
     kind: 'VolumeSnapshotContent',
     metadata: { name: 'first' },
-    spec: { deletionPolicy: 'Delete', driver: 'd', source: { volumeHandle: 'v' }, volumeSnapshotRef: {} },
+    spec: {
+      deletionPolicy: 'Delete',
+      driver: 'd',
+      source: { volumeHandle: 'v' },
+      volumeSnapshotRef: { namespace: 'default', name: 'first' },
+    },
   });
   expect(seen).toEqual(['first']);
   await cluster.close();

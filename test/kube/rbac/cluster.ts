@@ -12,7 +12,7 @@ import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import type { Transport } from '@lapse/kube/client/transport';
 import { undiciTransport } from '@lapse/kube/client/undici';
 import { Manager } from '@lapse/runtime/manager';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { applyCrds, kindsOf } from 'lapse/manager/crds';
@@ -59,7 +59,7 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
     });
   const admin = clientOf(adminToken);
   const userClient = createUserClient(admin);
-  await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
+  await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...STOCK_SNAPSHOT_KINDS]);
   await userClient.apply({
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -55,7 +55,7 @@ export const volumeCapture: RightsCase = {
 };
 
 export const volumeRestore: RightsCase = {
-  simulatedControllers: ['provisioner'],
+  simulatedControllers: ['pv-binder', 'csi-provisioner', 'snapshot-controller', 'csi-snapshotter'],
   async run(world) {
     await world.start();
     await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);

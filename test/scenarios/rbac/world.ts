@@ -12,7 +12,7 @@ import { type Client, createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { KubeEvent } from '@lapse/runtime/events/build';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { Faults } from '@lapse/simulation/faults';
 import { settle } from '@lapse/simulation/idle';
 import { SimulatedControllerManager } from '@lapse/simulation/simulatedControllerManager';
@@ -22,7 +22,7 @@ import type { Installation } from 'lapse/cli/manifests/installation';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { kindsOf } from 'lapse/manager/crds';
-import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
+import { storageControllers } from '../requests/deckhouseProvisioner.ts';
 import { NAMESPACE } from './installation.ts';
 import { Process } from './process.ts';
 import { namespaceOf, refusedOf } from './rightsCase.ts';
@@ -75,7 +75,7 @@ export class World {
     });
     this.userClient = createUserClient(this.#client);
     this.#simulatedControllers = new SimulatedControllerManager(
-      simulatedControllersNamed(options.simulatedControllers ?? []),
+      storageControllers(options.simulatedControllers ?? []),
       {
         handler,
         clock,
@@ -89,7 +89,7 @@ export class World {
     const { installation, access, kinds = [] } = this.#options;
     const families = FAMILIES.filter(({ name }) => installation.controllers.includes(name));
     await this.apply(
-      [...kindsOf([...families, ...kinds]), ...SNAPSHOT_KINDS].map(({ crd }) => crd as KubeObject),
+      [...kindsOf([...families, ...kinds]), ...STOCK_SNAPSHOT_KINDS].map(({ crd }) => crd as KubeObject),
     );
     await this.apply([namespaceOf(NAMESPACE), ...access]);
     await this.#simulatedControllers.start();

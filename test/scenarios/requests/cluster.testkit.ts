@@ -18,12 +18,12 @@ import { type ControllerDefinition, rightsOf } from '@lapse/runtime/definition';
 import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { createUserClient, type UserClient } from '@lapse/simulation/userClient';
-import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { vi } from 'vitest';
 import { type Bed, startBed } from '../../kube/bed/bed.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
+import { storageControllers } from './deckhouseProvisioner.ts';
 
 const VOLUMES = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'];
 
@@ -110,7 +110,7 @@ export async function startCluster(
       ...common,
       credentials: impersonating(credentials, { user: userOf(controller), groups: ['system:authenticated'] }),
     });
-  const custom = [...new Set([...families.flatMap((family) => family.kinds), ...SNAPSHOT_KINDS])];
+  const custom = [...new Set([...families.flatMap((family) => family.kinds), ...STOCK_SNAPSHOT_KINDS])];
   await applyKinds(admin, [...custom.map(({ crd }) => crd), ...kinds]);
   const { controllers, time } = composeFamilies({ families, controllers: [], configuration, gates: {} })({
     clock: realClock,
@@ -136,7 +136,7 @@ export async function startCluster(
     new Manager({
       ...shared,
       client: admin,
-      controllers: simulatedControllersNamed(['csi-snapshotter', 'provisioner']),
+      controllers: storageControllers(['csi-snapshotter', 'deckhouse-provisioner']),
     }),
   );
   for (const manager of managers) manager.start();

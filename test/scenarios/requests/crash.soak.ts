@@ -4,33 +4,30 @@
 
 import { hours, seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import {
+  type PersistentVolumeClaim,
+  VolumeSnapshot,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { claimProtection } from '@lapse/simulation/controllers/volumeProtection/controllers';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
-import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import { describe, expect, test } from 'vitest';
 import { composeFamilies, findFamily } from '../compose.ts';
+import { storageControllers } from './deckhouseProvisioner.ts';
 import { arm, FAULTS, type Way } from './faultAt.ts';
 import { checkHistory } from './invariants.ts';
-import {
-  capture,
-  claim,
-  claimProtection,
-  content,
-  detach,
-  restore,
-  snapshotClass,
-  storageClass,
-  volume,
-} from './kit.ts';
+import { capture, claim, content, detach, restore, snapshotClass, storageClass, volume } from './kit.ts';
 
 interface Story {
   readonly request: RequestObject;
   readonly objects?: readonly KubeObject[];
   readonly configuration?: JsonObject;
+  /** Default: EXTERNAL. */
+  readonly simulatedControllers?: readonly string[];
   /** Keepers and contents that are created, whatever fails. */
   readonly keepers: number;
   readonly contents: number;
@@ -48,6 +45,8 @@ const FAILING = snapshotClass(
   {},
   { annotations: { 'simulation.lapse.dev/snapshot': 'error: boom' } },
 );
+const EXTERNAL = ['csi-snapshotter', 'deckhouse-provisioner'];
+const CSI = ['pv-binder', 'csi-provisioner', 'snapshot-controller', 'csi-snapshotter'];
 const families = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'].map(findFamily);
 
 const stories: Record<string, Story> = {
@@ -106,6 +105,18 @@ const stories: Record<string, Story> = {
     contents: 0,
     ends: 'True Completed',
   },
+  'a claim that Lapse restores, through a content and a VolumeSnapshot': {
+    request: restore(),
+    configuration: { restore: { executor: 'Lapse' } },
+    simulatedControllers: CSI,
+    keepers: 1,
+    contents: 1,
+    ends: 'True Completed',
+    async afterwards(simulation) {
+      expect((await simulation.user.list(VolumeSnapshot)).items).toEqual([]);
+      expect((await simulation.get<PersistentVolumeClaim>('pvc/restored'))?.status?.phase).toBe('Bound');
+    },
+  },
 };
 
 async function tell(
@@ -119,9 +130,9 @@ async function tell(
       configuration: { actAs: 'controller', restore: { executor: 'External' }, ...story.configuration },
       gates: {},
     }),
-    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...STOCK_SNAPSHOT_KINDS])],
     simulatedControllers: [
-      ...simulatedControllersNamed(['owner-gc', 'csi-snapshotter', 'provisioner']),
+      ...storageControllers(['owner-gc', ...(story.simulatedControllers ?? EXTERNAL)]),
       claimProtection(),
     ],
   });

@@ -2,15 +2,15 @@
 
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
+import { claimProtection } from '@lapse/simulation/controllers/volumeProtection/controllers';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { expect } from 'vitest';
 import type { Scene } from '../scene.ts';
+import { storageControllers } from './deckhouseProvisioner.ts';
 import { requestScenario } from './invariants.ts';
 import {
   capture,
   claim,
-  claimProtection,
   content,
   detach,
   readyOf,
@@ -46,9 +46,9 @@ async function world(
   given.noDoubleRun('what is not watched is read again');
   given.controllers('volume-capture', 'volume-restore');
   given.configuration({ actAs: 'controller', restore: { executor: 'External' } });
-  if (snapshots) given.kinds(...SNAPSHOT_KINDS);
+  if (snapshots) given.kinds(...STOCK_SNAPSHOT_KINDS);
   given.simulatedControllers(
-    ...simulatedControllersNamed(snapshots ? ['csi-snapshotter', 'provisioner'] : []),
+    ...storageControllers(snapshots ? ['csi-snapshotter', 'deckhouse-provisioner'] : []),
     claimProtection(),
   );
   await given.object([...(snapshots ? [snapshotClass(), content()] : []), ...VOLUMES, ...objects]);

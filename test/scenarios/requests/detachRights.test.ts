@@ -3,7 +3,8 @@
 import { seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { claimProtection } from '@lapse/simulation/controllers/volumeProtection/controllers';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
@@ -11,7 +12,7 @@ import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers
 import { describe, expect, test } from 'vitest';
 import { Rbac } from '../cleaner/rbac.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
-import { capture, claim, claimProtection, detach, usualObjects, volume } from './kit.ts';
+import { capture, claim, detach, usualObjects, volume } from './kit.ts';
 
 /** The embedded server knows only one user. */
 const AUTHOR = 'admin';
@@ -41,7 +42,7 @@ async function withRbac(
   const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
   const simulation = await simulate({
     compose: rbac.around(compose),
-    kinds: [...family.kinds, ...SNAPSHOT_KINDS],
+    kinds: [...family.kinds, ...STOCK_SNAPSHOT_KINDS],
     simulatedControllers: [...simulatedControllersNamed(['csi-snapshotter']), claimProtection()],
   });
   const ended = async () => {

@@ -1,17 +1,14 @@
 // Objects of the scenarios about volume requests: one claim `data` bound to volume `pv-data` of driver `csi.example`,
 // whose storage class leads to the snapshot class `snap`.
 
-import { Pod } from '@lapse/kube/api/kinds/builtin';
-import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
-import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
-import { again, settled } from '@lapse/runtime/outcome';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { claimProtection } from '@lapse/simulation/controllers/volumeProtection/controllers';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
-import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 import type { Given, Then } from '../scene.ts';
+import { storageControllers } from './deckhouseProvisioner.ts';
 
 export const DRIVER = 'csi.example';
 export const GI = '1Gi';
@@ -91,7 +88,9 @@ export const restore = (name = 'back', spec: object = {}, metadata: object = {})
   },
 });
 
-export const content = (name = 'kept', status: object | undefined = { readyToUse: true }): KubeObject => ({
+const READY = { readyToUse: true, snapshotHandle: 'handle-of-kept', restoreSize: 1024 ** 3 };
+
+export const content = (name = 'kept', status: object | undefined = READY): KubeObject => ({
   apiVersion: 'snapshot.storage.k8s.io/v1',
   kind: 'VolumeSnapshotContent',
   metadata: { name },
@@ -100,29 +99,10 @@ export const content = (name = 'kept', status: object | undefined = { readyToUse
     deletionPolicy: 'Delete',
     volumeSnapshotClassName: 'snap',
     source: { volumeHandle: 'handle-of-pv-data' },
-    volumeSnapshotRef: {},
+    volumeSnapshotRef: { namespace: 'default', name },
   },
   ...(status === undefined ? {} : { status }),
 });
-
-const PROTECTION = 'kubernetes.io/pvc-protection';
-
-/** Removes the protection of an unused claim, as the PVC protection controller of kube-controller-manager does. */
-export const claimProtection = (): ControllerDefinition =>
-  defineController<PersistentVolumeClaim>({
-    name: 'claim-protection',
-    for: PersistentVolumeClaim,
-    watches: [{ kind: Pod, to: () => [] }],
-    async reconcile(ctx) {
-      const found = ctx.cache.get(PersistentVolumeClaim, ctx.key);
-      const finalizers = found?.metadata.finalizers ?? [];
-      if (found?.metadata.deletionTimestamp === undefined || !finalizers.includes(PROTECTION))
-        return settled();
-      const patch = { metadata: { finalizers: finalizers.filter((name) => name !== PROTECTION) } };
-      const answer = await ctx.client.patch(PersistentVolumeClaim, ctx.key, { type: 'merge', patch });
-      return answer.kind === 'conflict' ? again('changed') : settled();
-    },
-  }) as ControllerDefinition;
 
 export interface WorldOptions {
   readonly configuration?: Parameters<Given['configuration']>[0];
@@ -145,8 +125,8 @@ export async function volumeWorld(given: Given, options: WorldOptions = {}): Pro
   const restore = { executor: 'External', ...(configuration['restore'] as object | undefined) };
   const external = families.includes('volume-restore') ? { restore } : {};
   given.configuration({ actAs: 'controller', ...configuration, ...external });
-  given.kinds(...SNAPSHOT_KINDS);
-  given.simulatedControllers(...simulatedControllersNamed([...simulatedControllers]), claimProtection());
+  given.kinds(...STOCK_SNAPSHOT_KINDS);
+  given.simulatedControllers(...storageControllers(simulatedControllers), claimProtection());
   await given.object(options.objects ?? usualObjects());
 }
 

@@ -3,7 +3,7 @@
 
 import { minutes, seconds } from '@lapse/base/instant';
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
@@ -30,15 +30,15 @@ async function rest(simulation: Simulation): Promise<void> {
 test(`${COUNT} requests that complete together`, async () => {
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
-    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...STOCK_SNAPSHOT_KINDS])],
     simulatedControllers: simulatedControllersNamed(['csi-snapshotter']),
   });
-  const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '30s' } });
+  const slow = snapshotClass('snap', {}, { annotations: { 'simulation.lapse.dev/snapshot': '31s' } });
   await simulation.apply([slow, storageClass(), volume(), claim()]);
   simulation.crash();
   await simulation.userClient.create(Array.from({ length: COUNT }, (_, i) => capture(`r${i}`)));
   await simulation.restart();
-  await simulation.timePasses(seconds(30));
+  await simulation.timePasses(seconds(31));
   await rest(simulation);
 
   const requests = (await simulation.user.list(VolumeCaptureRequest)).items as RequestObject[];
@@ -60,6 +60,8 @@ test(`${COUNT} requests that complete together`, async () => {
   // Two patches for each request: the name of its content before the create, and the TTL at completion.
   expect(Object.fromEntries(writes)).toEqual({
     'create objectkeepers done': COUNT,
+    // The first creates, without a VolumeSnapshot, are refused: one per worker, then the process knows.
+    'create volumesnapshotcontents 422': expect.any(Number),
     'create volumesnapshotcontents done': COUNT,
     'patch objectkeepers/status done': COUNT,
     'patch volumecapturerequests/status done': COUNT,

@@ -18,7 +18,7 @@ async function history(mode: 'scanner' | 'annotation'): Promise<Lateness> {
     const random = seededRandom(5);
     await volumeWorld(given, {
       families: ['volume-capture', 'volume-restore', 'request-ttl'],
-      simulatedControllers: ['csi-snapshotter', 'provisioner'],
+      simulatedControllers: ['csi-snapshotter', 'deckhouse-provisioner'],
       configuration: { requestTTL: { mode } },
       objects: [...usualObjects(), content()],
     });

@@ -10,7 +10,7 @@ import { claim, content, readyOf, restore, volume, volumeWorld, type WorldOption
 
 const ALONE: WorldOptions = {
   families: ['volume-restore'],
-  simulatedControllers: ['provisioner'],
+  simulatedControllers: ['deckhouse-provisioner'],
   objects: [content()],
 };
 const SOURCE = { kind: 'VolumeSnapshotContent', name: 'kept' };
@@ -228,7 +228,7 @@ requestScenario(
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],
-      simulatedControllers: ['owner-gc', 'provisioner'],
+      simulatedControllers: ['owner-gc', 'deckhouse-provisioner'],
       objects: [content()],
     });
     await when.user.apply(restore());
@@ -243,7 +243,7 @@ requestScenario(
   async ({ given, when, then }) => {
     await volumeWorld(given, {
       families: ['volume-restore', 'object-keeper', 'request-ttl'],
-      simulatedControllers: ['owner-gc', 'provisioner'],
+      simulatedControllers: ['owner-gc', 'deckhouse-provisioner'],
       objects: [content()],
       configuration: { restore: { ownership: 'Keeper' } },
     });

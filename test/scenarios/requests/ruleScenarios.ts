@@ -8,6 +8,10 @@ import type { Scene } from '../scene.ts';
 export const askedText = ({ verb, resource, subresource }: RequestRecord): string =>
   `${verb} ${subresource ? `${resource}/${subresource}` : resource}`;
 
+/** On stock CRDs the first create of a content, without a VolumeSnapshot, is refused. */
+export const isAccepted = ({ status }: Pick<RequestRecord, 'status'>): boolean =>
+  typeof status === 'number' && status < 300;
+
 /** Rule 4: a completed request is not reused. `spec` differs from its current one. */
 export async function expectNotReused(
   { when, then, simulation }: Scene,

@@ -34,7 +34,7 @@ const REFS = ['vcr/nightly', 'vrr/back'];
 async function underWay({ given, when }: Scene, configuration: object = {}): Promise<void> {
   await volumeWorld(given, {
     families: ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'],
-    simulatedControllers: ['owner-gc', 'csi-snapshotter', 'provisioner'],
+    simulatedControllers: ['owner-gc', 'csi-snapshotter', 'deckhouse-provisioner'],
     objects: OBJECTS,
     configuration: configuration as never,
   });

@@ -3,7 +3,7 @@
 
 import { seconds } from '@lapse/base/instant';
 import { type CsiFault, SimulatedDriver } from '@lapse/simulation/csi/driver';
-import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
+import { DECKHOUSE_SNAPSHOT_KINDS, STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { csiStack } from '@lapse/simulation/csi/stack';
 import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
@@ -14,14 +14,25 @@ export const REF = 'vcr/nightly';
 
 /** A cluster with a claim that the driver provisions. */
 export async function stockCluster(given: Given, ...faults: readonly CsiFault[]): Promise<SimulatedDriver> {
-  const driver = new SimulatedDriver(DRIVER);
+  given.kinds(...STOCK_SNAPSHOT_KINDS);
+  const driver = await clusterWithDriver(given);
   driver.inject(...faults);
+  return driver;
+}
+
+/** The patched snapshot stack of Deckhouse: contents need no VolumeSnapshot. */
+export function deckhouseCluster(given: Given): Promise<SimulatedDriver> {
+  given.kinds(...DECKHOUSE_SNAPSHOT_KINDS);
+  return clusterWithDriver(given, true);
+}
+
+async function clusterWithDriver(given: Given, unbound = false): Promise<SimulatedDriver> {
+  const driver = new SimulatedDriver(DRIVER);
   given.controllers(...FAMILIES, 'volume-restore');
   given.configuration({ actAs: 'controller' });
-  given.kinds(...STOCK_SNAPSHOT_KINDS);
-  given.simulatedControllers('owner-gc', ...csiStack({ driver }));
-  const unbound = claim('data', { volumeName: undefined }, {}, 'Pending');
-  await given.object([snapshotClass('snap', { deletionPolicy: 'Retain' }), storageClass(), unbound]);
+  given.simulatedControllers('owner-gc', ...csiStack({ driver, unbound }));
+  const pending = claim('data', { volumeName: undefined }, {}, 'Pending');
+  await given.object([snapshotClass('snap', { deletionPolicy: 'Retain' }), storageClass(), pending]);
   return driver;
 }
 

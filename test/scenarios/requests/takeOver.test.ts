@@ -21,7 +21,7 @@ const rows = Object.fromEntries(
 requestScenario.each(rows, async ({ given, when, then, simulation }, { mode, reason }) => {
   await volumeWorld(given, {
     families: ['volume-capture', 'volume-restore', 'request-ttl'],
-    simulatedControllers: ['csi-snapshotter', 'provisioner'],
+    simulatedControllers: ['csi-snapshotter', 'deckhouse-provisioner'],
     configuration: { requestTTL: { mode } },
     objects: [...usualObjects(), content()],
   });

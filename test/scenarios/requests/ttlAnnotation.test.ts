@@ -56,8 +56,8 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
         await volumeWorld(scene.given, {
           families: retained ? [family, 'object-keeper', 'request-ttl'] : [family, 'request-ttl'],
           simulatedControllers: retained
-            ? ['owner-gc', 'csi-snapshotter', 'provisioner']
-            : ['csi-snapshotter', 'provisioner'],
+            ? ['owner-gc', 'csi-snapshotter', 'deckhouse-provisioner']
+            : ['csi-snapshotter', 'deckhouse-provisioner'],
           configuration: { ...ANNOTATION, ...configuration },
           objects: [...usualObjects(), content()],
         });

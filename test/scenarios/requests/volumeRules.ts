@@ -23,7 +23,7 @@ export const CAPTURE: WorldOptions = {
 export const WHOLE: WorldOptions = { families: ['volume-capture', 'object-keeper', 'request-ttl'] };
 export const RESTORE: WorldOptions = {
   families: ['volume-restore'],
-  simulatedControllers: ['provisioner'],
+  simulatedControllers: ['deckhouse-provisioner'],
   objects: [content()],
 };
 export const CLAIMED = [

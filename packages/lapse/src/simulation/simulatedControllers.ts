@@ -1,7 +1,7 @@
 // All simulated controllers by name, for `--simulated-controllers=`. Each call creates new ones, because they have state.
 
+import { seconds } from '@lapse/base/instant';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
-import { csiSnapshotter } from '@lapse/simulation/controllers/csiSnapshotter';
 import { jobFinisher } from '@lapse/simulation/controllers/jobFinisher/controller';
 import { namespaceGc } from '@lapse/simulation/controllers/namespaceGc/controller';
 import { nodeHeartbeat } from '@lapse/simulation/controllers/nodeHeartbeat/controller';
@@ -11,61 +11,83 @@ import {
   claimProtection,
   volumeProtection,
 } from '@lapse/simulation/controllers/volumeProtection/controllers';
-import { provisioner } from './provisioner.ts';
+import { type CsiDriver, type CsiMethod, SimulatedDriver } from '@lapse/simulation/csi/driver';
+import { csiProvisioner } from '@lapse/simulation/csi/provisioner';
+import { snapshotController } from '@lapse/simulation/csi/snapshotController';
+import { csiSnapshotter } from '@lapse/simulation/csi/snapshotter';
+import { volumeBinder } from '@lapse/simulation/csi/volumeBinder';
 
 export interface SimulatedController {
   readonly name: string;
   readonly description: string;
-  create(): ControllerDefinition;
+  /** The driver is the storage system of the cluster. */
+  create(driver: CsiDriver): readonly ControllerDefinition[];
 }
+
+/** Serves the contents of Deckhouse clusters too. The stock CRDs refuse contents without a VolumeSnapshot. */
+const UNBOUND = { unbound: true };
+
+/** Calls that create something take a second, so that users see what is pending. */
+const takesASecond = (method: CsiMethod) =>
+  method.startsWith('Create') ? { method, delay: seconds(1) } : undefined;
 
 export const SIMULATED_CONTROLLERS: readonly SimulatedController[] = [
   {
     name: 'owner-gc',
     description: 'garbage collection by owner references: background, foreground, orphan',
-    create: createOwnerGc,
+    create: () => [createOwnerGc()],
   },
   {
     name: 'namespace-gc',
     description: 'deletes the content of terminating namespaces, then the namespaces',
-    create: namespaceGc,
+    create: () => [namespaceGc()],
   },
   {
     name: 'job-finisher',
     description: 'finishes Jobs with the annotation simulation.lapse.dev/finish',
-    create: jobFinisher,
+    create: () => [jobFinisher()],
   },
   {
     name: 'pod-finisher',
     description: 'runs and finishes Pods with the annotation simulation.lapse.dev/finish',
-    create: podFinisher,
+    create: () => [podFinisher()],
   },
   {
     name: 'node-heartbeat',
     description: 'keeps Nodes with the label simulation.lapse.dev/heartbeat ready',
-    create: nodeHeartbeat,
+    create: () => [nodeHeartbeat()],
   },
   {
     name: 'pvc-protection',
     description: 'removes the protection finalizer of claims that no Pod uses',
-    create: claimProtection,
+    create: () => [claimProtection()],
   },
   {
     name: 'pv-protection',
     description: 'removes the protection finalizer of volumes that are not bound',
-    create: volumeProtection,
+    create: () => [volumeProtection()],
+  },
+  {
+    name: 'pv-binder',
+    description: 'binds claims and volumes',
+    create: volumeBinder,
+  },
+  {
+    name: 'csi-provisioner',
+    description:
+      'creates and deletes volumes of every CSI driver; annotate a StorageClass with simulation.lapse.dev/volume for delays and errors',
+    create: csiProvisioner,
+  },
+  {
+    name: 'snapshot-controller',
+    description: 'creates and binds the contents of VolumeSnapshots',
+    create: () => snapshotController(UNBOUND),
   },
   {
     name: 'csi-snapshotter',
     description:
-      'sets VolumeSnapshotContents to ready or failed, as annotated in simulation.lapse.dev/snapshot',
-    create: csiSnapshotter,
-  },
-  {
-    name: 'provisioner',
-    description:
-      'creates the claims that VolumeRestoreRequests ask for, or fails, as annotated in simulation.lapse.dev/restore',
-    create: provisioner,
+      'takes and deletes snapshots of every CSI driver; annotate a VolumeSnapshotClass with simulation.lapse.dev/snapshot for delays and errors',
+    create: (driver) => [csiSnapshotter({ driver, ...UNBOUND })],
   },
 ];
 
@@ -73,7 +95,7 @@ export const SIMULATED_CONTROLLERS: readonly SimulatedController[] = [
  * Selects simulated controllers with the syntax of `--controllers`: names, `*` for all, `-name` to exclude one. An
  * empty list selects none. Throws with the complete list when a name is unknown.
  */
-export function simulatedControllersNamed(names: readonly string[]): ControllerDefinition[] {
+export function selectSimulatedControllers(names: readonly string[]): readonly SimulatedController[] {
   const wanted = names.map((name) => name.trim()).filter((name) => name !== '');
   const known = new Set(SIMULATED_CONTROLLERS.map(({ name }) => name));
   const unknown = wanted.filter((name) => name !== '*' && !known.has(name.replace(/^-/, '')));
@@ -83,7 +105,11 @@ export function simulatedControllersNamed(names: readonly string[]): ControllerD
     );
   const refused = new Set(wanted.filter((name) => name.startsWith('-')).map((name) => name.slice(1)));
   const all = wanted.includes('*') || (refused.size > 0 && refused.size === wanted.length);
-  return SIMULATED_CONTROLLERS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map(
-    (controller) => controller.create(),
-  );
+  return SIMULATED_CONTROLLERS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name)));
+}
+
+/** New controllers with one storage system, which stands for every CSI driver. */
+export function simulatedControllersNamed(names: readonly string[]): ControllerDefinition[] {
+  const driver = new SimulatedDriver(undefined, takesASecond);
+  return selectSimulatedControllers(names).flatMap(({ create }) => create(driver));
 }

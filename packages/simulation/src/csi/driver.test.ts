@@ -57,4 +57,22 @@ describe('the simulated CSI driver', () => {
     const request = { name: 'pvc-1', size: 1, from };
     expect(driver.createVolume(request, NOW)).toMatchObject({ code: 'NotFound' });
   });
+
+  test('without a name it serves every CSI driver, and unknown snapshots exist until they are deleted', () => {
+    const driver = new SimulatedDriver();
+    expect(
+      ['csi.example.com', 'kubernetes.io/no-provisioner', ''].map((name) => driver.serves(name)),
+    ).toEqual([true, false, false]);
+    expect(driver.getSnapshot('old', NOW)).toMatchObject({ kind: 'ok', value: { ready: true } });
+    driver.deleteSnapshot('old', NOW);
+    expect(driver.getSnapshot('old', NOW)).toMatchObject({ code: 'NotFound' });
+  });
+
+  test('applies the fault of a call before injected faults', () => {
+    const error = { code: 'Internal', message: 'asked for' } as const;
+    const driver = driverWith({ method: 'CreateSnapshot', times: 1, delay: seconds(30) });
+    const fault = { method: 'CreateSnapshot', error } as const;
+    expect(driver.createSnapshot({ ...REQUEST, fault }, NOW)).toEqual({ kind: 'error', ...error });
+    expect(driver.createSnapshot(REQUEST, NOW)).toMatchObject({ kind: 'running' });
+  });
 });

@@ -1,5 +1,6 @@
 // A simulated CSI driver: volumes and snapshots in memory, with injectable faults. Calls take virtual time: a call that is
-// repeated before it ended is the same call. Effects are idempotent by name, as the CSI specification demands.
+// repeated before it ended is the same call. Effects are idempotent by name, as the CSI specification demands, and the
+// name is the handle.
 
 import { type Instant, isDue, type Millis, millis, plus } from '@lapse/base/instant';
 
@@ -39,11 +40,25 @@ export interface CsiSnapshot {
   readonly ready: boolean;
 }
 
-export interface CsiDriver {
+export interface CreateVolume {
   readonly name: string;
-  createVolume(request: { name: string; size: number; from?: string }, now: Instant): CsiReply<CsiVolume>;
+  readonly size: number;
+  readonly from?: string;
+  /** Applies to this call, before injected faults. */
+  readonly fault?: CsiFault;
+}
+export interface CreateSnapshot {
+  readonly name: string;
+  readonly volume: string;
+  readonly fault?: CsiFault;
+}
+
+export interface CsiDriver {
+  /** Whether it is the driver of this name. */
+  serves(name: string): boolean;
+  createVolume(request: CreateVolume, now: Instant): CsiReply<CsiVolume>;
   deleteVolume(handle: string, now: Instant): CsiReply<undefined>;
-  createSnapshot(request: { name: string; volume: string }, now: Instant): CsiReply<CsiSnapshot>;
+  createSnapshot(request: CreateSnapshot, now: Instant): CsiReply<CsiSnapshot>;
   getSnapshot(handle: string, now: Instant): CsiReply<CsiSnapshot>;
   deleteSnapshot(handle: string, now: Instant): CsiReply<undefined>;
 }
@@ -73,6 +88,12 @@ export interface CsiFault {
 interface StoredSnapshot extends Omit<CsiSnapshot, 'ready'> {
   readonly readyAt: Instant;
 }
+interface Call {
+  readonly method: CsiMethod;
+  /** Name or handle. */
+  readonly of: string;
+  readonly fault?: CsiFault | undefined;
+}
 interface Running {
   readonly until: Instant;
   readonly startedAt: Instant;
@@ -84,23 +105,31 @@ const GIBIBYTE = 1024 ** 3;
 const notFound = (message: string): CsiError => ({ kind: 'error', code: 'NotFound', message });
 
 export class SimulatedDriver implements CsiDriver {
-  readonly name: string;
   /** By handle. */
   readonly volumes = new Map<string, CsiVolume>();
+  readonly #name: string | undefined;
   readonly #snapshots = new Map<string, StoredSnapshot>();
-  readonly #handles = new Map<string, string>();
+  readonly #deleted = new Set<string>();
   readonly #running = new Map<string, Running>();
   readonly #faults: { readonly fault: CsiFault; left: number }[] = [];
   readonly #draw: (method: CsiMethod, of: string) => CsiFault | undefined;
-  #next = 1;
 
-  /** `draw` decides about each call that no injected fault applies to. */
+  /**
+   * Without a name it stands for all drivers of a cluster whose storage it does not know: snapshots that it did not take
+   * exist until they are deleted. `draw` decides about each call that no other fault applies to.
+   */
   constructor(
-    name = 'simulated.csi.lapse.dev',
+    name?: string,
     draw: (method: CsiMethod, of: string) => CsiFault | undefined = () => undefined,
   ) {
-    this.name = name;
+    this.#name = name;
     this.#draw = draw;
+  }
+
+  /** Provisioners of the domain kubernetes.io are not CSI drivers. */
+  serves(name: string): boolean {
+    if (this.#name !== undefined) return name === this.#name;
+    return name !== '' && !name.startsWith('kubernetes.io/');
   }
 
   inject(...faults: readonly CsiFault[]): void {
@@ -112,40 +141,42 @@ export class SimulatedDriver implements CsiDriver {
     return [...this.#snapshots.keys()];
   }
 
-  createVolume({ name, size, from }: { name: string; size: number; from?: string }, now: Instant) {
-    return this.#call('CreateVolume', name, now, (): CsiReply<CsiVolume> => {
-      if (from !== undefined && !this.#snapshots.has(from))
+  createVolume({ name, size, from, fault }: CreateVolume, now: Instant) {
+    const call = { method: 'CreateVolume', of: name, fault } as const;
+    return this.#call(call, now, (): CsiReply<CsiVolume> => {
+      if (from !== undefined && this.#find(from, now) === undefined)
         return notFound(`snapshot id ${from} does not exist in the snapshots list`);
-      const known = this.volumes.get(this.#handles.get(name) ?? '');
+      const known = this.volumes.get(name);
       if (known !== undefined) return { kind: 'ok', value: known };
-      const volume = { handle: this.#handle(name), size, ...(from === undefined ? {} : { from }) };
-      this.volumes.set(volume.handle, volume);
+      const volume = { handle: name, size, ...(from === undefined ? {} : { from }) };
+      this.volumes.set(name, volume);
       return { kind: 'ok', value: volume };
     });
   }
 
   deleteVolume(handle: string, now: Instant) {
-    return this.#call('DeleteVolume', handle, now, (): CsiReply<undefined> => {
+    return this.#call({ method: 'DeleteVolume', of: handle }, now, (): CsiReply<undefined> => {
       this.volumes.delete(handle);
       return { kind: 'ok', value: undefined };
     });
   }
 
-  createSnapshot({ name, volume }: { name: string; volume: string }, now: Instant) {
-    return this.#call('CreateSnapshot', name, now, (startedAt, fault): CsiReply<CsiSnapshot> => {
-      const known = this.#snapshots.get(this.#handles.get(name) ?? '');
+  createSnapshot({ name, volume, fault: given }: CreateSnapshot, now: Instant) {
+    const call = { method: 'CreateSnapshot', of: name, fault: given } as const;
+    return this.#call(call, now, (startedAt, fault): CsiReply<CsiSnapshot> => {
+      const known = this.#snapshots.get(name);
       if (known !== undefined) return { kind: 'ok', value: snapshotAt(known, now) };
       const readyAt = plus(now, fault?.notReadyFor ?? millis(0));
       const size = this.volumes.get(volume)?.size ?? GIBIBYTE;
-      const taken = { handle: this.#handle(name), volume, size, createdAt: startedAt, readyAt };
-      this.#snapshots.set(taken.handle, taken);
+      const taken = { handle: name, volume, size, createdAt: startedAt, readyAt };
+      this.#snapshots.set(name, taken);
       return { kind: 'ok', value: snapshotAt(taken, now) };
     });
   }
 
   getSnapshot(handle: string, now: Instant) {
-    return this.#call('ListSnapshots', handle, now, (): CsiReply<CsiSnapshot> => {
-      const known = this.#snapshots.get(handle);
+    return this.#call({ method: 'ListSnapshots', of: handle }, now, (): CsiReply<CsiSnapshot> => {
+      const known = this.#find(handle, now);
       return known === undefined
         ? notFound(`snapshot ${handle} not found`)
         : { kind: 'ok', value: snapshotAt(known, now) };
@@ -153,20 +184,28 @@ export class SimulatedDriver implements CsiDriver {
   }
 
   deleteSnapshot(handle: string, now: Instant) {
-    return this.#call('DeleteSnapshot', handle, now, (): CsiReply<undefined> => {
+    return this.#call({ method: 'DeleteSnapshot', of: handle }, now, (): CsiReply<undefined> => {
       this.#snapshots.delete(handle);
+      this.#deleted.add(handle);
       return { kind: 'ok', value: undefined };
     });
   }
 
+  #find(handle: string, now: Instant): StoredSnapshot | undefined {
+    const known = this.#snapshots.get(handle);
+    if (known !== undefined || this.#name !== undefined || this.#deleted.has(handle)) return known;
+    const assumed = { handle, volume: '', size: GIBIBYTE, createdAt: now, readyAt: now };
+    this.#snapshots.set(handle, assumed);
+    return assumed;
+  }
+
   #call<T>(
-    method: CsiMethod,
-    of: string,
+    call: Call,
     now: Instant,
     effect: (startedAt: Instant, fault: CsiFault | undefined) => CsiReply<T>,
   ): CsiReply<T> {
-    const id = `${method} ${of}`;
-    const running = this.#running.get(id) ?? this.#start(method, of, now);
+    const id = `${call.method} ${call.of}`;
+    const running = this.#running.get(id) ?? this.#start(call, now);
     if (!isDue(running.until, now)) {
       this.#running.set(id, running);
       return { kind: 'running', until: running.until };
@@ -178,19 +217,13 @@ export class SimulatedDriver implements CsiDriver {
     return { kind: 'error', ...fault.error };
   }
 
-  #start(method: CsiMethod, of: string, now: Instant): Running {
+  #start({ method, of, fault: given }: Call, now: Instant): Running {
     const entry = this.#faults.find(
       ({ fault, left }) => left > 0 && fault.method === method && (fault.of ?? of) === of,
     );
-    if (entry !== undefined) entry.left--;
-    const fault = entry?.fault ?? this.#draw(method, of);
+    if (given === undefined && entry !== undefined) entry.left--;
+    const fault = given ?? entry?.fault ?? this.#draw(method, of);
     return { until: plus(now, fault?.delay ?? millis(0)), startedAt: now, fault };
-  }
-
-  #handle(name: string): string {
-    const handle = `${this.name}-${this.#next++}`;
-    this.#handles.set(name, handle);
-    return handle;
   }
 }
 

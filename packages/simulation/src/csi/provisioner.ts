@@ -10,18 +10,23 @@ import {
   VolumeSnapshot,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
+import type { ObjectMeta } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { CsiDriver, CsiVolume } from './driver.ts';
 import { PROVISIONED_BY, PROVISIONER_FINALIZER, PROVISIONER_SOURCE, STORAGE_PROVISIONER } from './names.ts';
 import { Retries } from './retries.ts';
+import { scriptedFault, VOLUME_SCRIPT } from './script.ts';
 import { addFinalizer, hasFinalizer, removeFinalizers, retryStaleReads } from './writes.ts';
 
 type Source =
   | { readonly kind: 'none' }
   | { readonly kind: 'snapshot'; readonly snapshot: VolumeSnapshot; readonly handle: string }
   | { readonly kind: 'problem'; readonly problem: string };
+
+/** The driver that the volume binder assigned to the claim; empty if none. */
+const driverOf = ({ annotations }: ObjectMeta): string => annotations?.[STORAGE_PROVISIONER] ?? '';
 
 const sizeOf = (quantity: string | undefined): number => {
   const parsed = parseQuantity(quantity ?? '0');
@@ -48,11 +53,15 @@ class Provisioner {
     if (source.kind === 'problem') return this.#fail(ctx, claim, source.problem);
     if (source.kind === 'snapshot')
       await addFinalizer(ctx, VolumeSnapshot, source.snapshot, PROVISIONER_SOURCE);
+    const storageClass = await ctx.client.get(StorageClass, { name: claim.spec?.storageClassName ?? '' });
+    const script = storageClass?.metadata.annotations?.[VOLUME_SCRIPT];
+    const fault = scriptedFault('CreateVolume', VOLUME_SCRIPT, script);
     const reply = this.#driver.createVolume(
       {
         name: `pvc-${uid}`,
         size: sizeOf(claim.spec?.resources?.requests?.storage),
         ...(source.kind === 'snapshot' ? { from: source.handle } : {}),
+        ...(fault === undefined ? {} : { fault }),
       },
       ctx.now,
     );
@@ -64,13 +73,13 @@ class Provisioner {
       return this.#fail(ctx, claim, `rpc error: code = ${reply.code} desc = ${reply.message}`);
     this.#retries.forget(uid);
     if (source.kind === 'snapshot') await this.#release(ctx, source.snapshot);
-    await this.#create(ctx, claim, reply.value);
+    await this.#create(ctx, claim, reply.value, storageClass?.reclaimPolicy ?? 'Delete');
     return settled();
   }
 
   #isOurs({ metadata, spec }: PersistentVolumeClaim): boolean {
     return (
-      metadata.annotations?.[STORAGE_PROVISIONER] === this.#driver.name &&
+      this.#driver.serves(driverOf(metadata)) &&
       spec?.volumeName === undefined &&
       metadata.deletionTimestamp === undefined
     );
@@ -82,18 +91,21 @@ class Provisioner {
     if (live !== undefined) await removeFinalizers(ctx, VolumeSnapshot, live, PROVISIONER_SOURCE);
   }
 
-  async #create(ctx: ReconcileContext, claim: PersistentVolumeClaim, volume: CsiVolume): Promise<void> {
+  async #create(
+    ctx: ReconcileContext,
+    claim: PersistentVolumeClaim,
+    volume: CsiVolume,
+    reclaimPolicy: string,
+  ): Promise<void> {
     const { namespace, name, uid, resourceVersion } = claim.metadata;
-    const className = claim.spec?.storageClassName ?? '';
-    const storageClass = await ctx.client.get(StorageClass, { name: className });
-    const reclaimPolicy = storageClass?.reclaimPolicy ?? 'Delete';
+    const driver = driverOf(claim.metadata);
     await ctx.client.create(PersistentVolume, {
       apiVersion: 'v1',
       kind: PersistentVolume.kind,
       metadata: {
         name: `pvc-${uid}`,
         annotations: {
-          [PROVISIONED_BY]: this.#driver.name,
+          [PROVISIONED_BY]: driver,
           'volume.kubernetes.io/provisioner-deletion-secret-name': '',
           'volume.kubernetes.io/provisioner-deletion-secret-namespace': '',
         },
@@ -102,7 +114,7 @@ class Provisioner {
       spec: {
         accessModes: claim.spec?.accessModes ?? ['ReadWriteOnce'],
         capacity: { storage: claim.spec?.resources?.requests?.storage ?? '1Gi' },
-        csi: { driver: this.#driver.name, volumeHandle: volume.handle, fsType: 'ext4' },
+        csi: { driver, volumeHandle: volume.handle, fsType: 'ext4' },
         claimRef: {
           apiVersion: 'v1',
           kind: claim.kind,
@@ -112,7 +124,7 @@ class Provisioner {
           resourceVersion: resourceVersion!,
         },
         persistentVolumeReclaimPolicy: reclaimPolicy,
-        storageClassName: className,
+        storageClassName: claim.spec?.storageClassName ?? '',
         volumeMode: claim.spec?.volumeMode ?? 'Filesystem',
       },
     });
@@ -168,8 +180,8 @@ const reclaim =
   (driver: CsiDriver, retries: Retries) =>
   async (ctx: ReconcileContext): Promise<Outcome> => {
     const volume = ctx.cache.get(PersistentVolume, ctx.key);
-    if (volume?.spec?.csi?.driver !== driver.name || !hasFinalizer(volume, PROVISIONER_FINALIZER))
-      return settled();
+    if (volume?.spec?.csi === undefined || !driver.serves(volume.spec.csi.driver)) return settled();
+    if (!hasFinalizer(volume, PROVISIONER_FINALIZER)) return settled();
     if (volume.spec.persistentVolumeReclaimPolicy !== 'Delete') {
       await removeFinalizers(ctx, PersistentVolume, volume, PROVISIONER_FINALIZER);
       return settled();
@@ -184,12 +196,16 @@ const reclaim =
       return waitUntil(retries.failed(name, ctx.now), 'retry');
     }
     retries.forget(name);
-    if (volume.metadata.deletionTimestamp === undefined)
-      await ctx.client.delete(PersistentVolume, keyOf(volume));
-    const live = await ctx.client.get(PersistentVolume, keyOf(volume));
-    if (live !== undefined) await removeFinalizers(ctx, PersistentVolume, live, PROVISIONER_FINALIZER);
+    await deleteObject(ctx, volume);
     return settled();
   };
+
+async function deleteObject(ctx: ReconcileContext, volume: PersistentVolume): Promise<void> {
+  if (volume.metadata.deletionTimestamp === undefined)
+    await ctx.client.delete(PersistentVolume, keyOf(volume));
+  const live = await ctx.client.get(PersistentVolume, keyOf(volume));
+  if (live !== undefined) await removeFinalizers(ctx, PersistentVolume, live, PROVISIONER_FINALIZER);
+}
 
 const get = (kind: Kind, verbs: readonly string[] = ['get']) => ({
   group: kind.group,

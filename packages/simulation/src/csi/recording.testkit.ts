@@ -34,7 +34,6 @@ export const linesOf = <T>(file: string): T[] =>
 
 /** Answers calls as recorded: in order, but neither long before nor long after the time of the recorded answer. */
 export class RecordedDriver implements CsiDriver {
-  readonly name = 'hostpath.csi.k8s.io';
   readonly #calls = new Map<string, RecordedCall[]>();
   readonly #running = new Map<string, { readonly until: Instant; readonly call: RecordedCall }>();
   readonly #used = new Map<string, number>();
@@ -50,6 +49,9 @@ export class RecordedDriver implements CsiDriver {
     }
   }
 
+  serves(name: string): boolean {
+    return name === 'hostpath.csi.k8s.io';
+  }
   createVolume({ name }: { name: string }, now: Instant): CsiReply<CsiVolume> {
     return this.#reply('CreateVolume', name, now, ({ volume }) => volume!);
   }

@@ -164,17 +164,19 @@ async function deleteSnapshot(ctx: ReconcileContext, snapshot: VolumeSnapshot): 
 }
 
 /** Protects contents that are bound to a VolumeSnapshot. */
-async function reconcileContent(ctx: ReconcileContext): Promise<Outcome> {
+async function reconcileContent(ctx: ReconcileContext, unbound: boolean): Promise<Outcome> {
   const content = ctx.cache.get(VolumeSnapshotContent, ctx.key);
-  if (content?.spec?.volumeSnapshotRef?.uid === undefined) return settled();
-  if (content.metadata.deletionTimestamp === undefined)
+  if (content === undefined || content.metadata.deletionTimestamp !== undefined) return settled();
+  const { source, volumeSnapshotRef } = content.spec ?? {};
+  if (volumeSnapshotRef?.uid !== undefined || (unbound && source?.volumeHandle !== undefined))
     await addFinalizer(ctx, VolumeSnapshotContent, content, CONTENT_PROTECTION);
   return settled();
 }
 
 const GROUP = VolumeSnapshot.group;
 
-export const snapshotController = (): ControllerDefinition =>
+/** `unbound`: also protects contents without a VolumeSnapshot. */
+export const snapshotController = ({ unbound = false } = {}): readonly ControllerDefinition[] => [
   defineController<VolumeSnapshot>({
     name: 'snapshot-controller',
     for: VolumeSnapshot,
@@ -201,12 +203,11 @@ export const snapshotController = (): ControllerDefinition =>
       },
     ],
     reconcile: retryStaleReads(reconcileSnapshot),
-  }) as ControllerDefinition;
-
-export const snapshotContentController = (): ControllerDefinition =>
+  }) as ControllerDefinition,
   defineController<VolumeSnapshotContent>({
     name: 'snapshot-controller-content',
     for: VolumeSnapshotContent,
     rights: [{ group: GROUP, resource: 'volumesnapshotcontents', verbs: ['patch'] }],
-    reconcile: retryStaleReads(reconcileContent),
-  }) as ControllerDefinition;
+    reconcile: retryStaleReads((ctx) => reconcileContent(ctx, unbound)),
+  }) as ControllerDefinition,
+];

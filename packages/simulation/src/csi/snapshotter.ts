@@ -3,18 +3,21 @@
 
 import { formatTime, type Instant, instant, isDue, type Millis, minutes, plus } from '@lapse/base/instant';
 import { BEING_CREATED, BEING_DELETED, CONTENT_PROTECTION } from '@lapse/kube/api/kinds/snapshotNames';
-import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import type { CsiDriver, CsiError, CsiReply, CsiSnapshot } from './driver.ts';
+import type { CsiDriver, CsiError, CsiFault, CsiReply, CsiSnapshot } from './driver.ts';
 import { Retries } from './retries.ts';
+import { SNAPSHOT_SCRIPT, scriptedFault } from './script.ts';
 import { annotate, patchObject, removeFinalizers, retryStaleReads } from './writes.ts';
 
 export interface SnapshotterOptions {
   readonly driver: CsiDriver;
   /** How long the sidecar waits for a call; default: 1 min. */
   readonly timeout?: Millis;
+  /** Also serves contents without a VolumeSnapshot, as the patched controllers of Deckhouse do. */
+  readonly unbound?: boolean;
 }
 
 /** The operation may still be running: the sidecar keeps its annotation and asks again. */
@@ -22,11 +25,12 @@ const NOT_FINAL = new Set(['Aborted', 'Canceled', 'DeadlineExceeded', 'ResourceE
 
 const nanosOf = (at: Instant): bigint => BigInt(Math.round(at)) * 1_000_000n;
 
-function isDeletable({ metadata, spec }: VolumeSnapshotContent): boolean {
+function isDeletable({ metadata, spec }: VolumeSnapshotContent, unbound: boolean): boolean {
   if (metadata.deletionTimestamp === undefined) return false;
-  if (spec?.source?.snapshotHandle !== undefined && spec.volumeSnapshotRef?.uid === undefined) return true;
+  const isBound = spec?.volumeSnapshotRef?.uid !== undefined;
+  if (spec?.source?.snapshotHandle !== undefined && !isBound) return true;
   const { annotations = {} } = metadata;
-  return !(BEING_CREATED in annotations) && BEING_DELETED in annotations;
+  return !(BEING_CREATED in annotations) && (BEING_DELETED in annotations || (unbound && !isBound));
 }
 
 /** The fields of the status that the response changes. The error stays until the snapshot is ready. */
@@ -42,15 +46,28 @@ function changesOf({ status = {} }: VolumeSnapshotContent, taken: CsiSnapshot): 
   return Object.keys(next).length === 0 ? undefined : next;
 }
 
+/** The fault that the annotation of the class asks for. */
+async function faultOf(
+  { client }: ReconcileContext,
+  { spec }: VolumeSnapshotContent,
+): Promise<CsiFault | undefined> {
+  const name = spec?.volumeSnapshotClassName;
+  const found = name === undefined ? undefined : await client.get(VolumeSnapshotClass, { name });
+  const script = found?.metadata.annotations?.[SNAPSHOT_SCRIPT];
+  return scriptedFault('CreateSnapshot', SNAPSHOT_SCRIPT, script);
+}
+
 class Snapshotter {
   readonly #driver: CsiDriver;
   readonly #timeout: Millis;
+  readonly #unbound: boolean;
   readonly #retries = new Retries();
   readonly #startedAt = new Map<string, Instant>();
 
-  constructor({ driver, timeout = minutes(1) }: SnapshotterOptions) {
+  constructor({ driver, timeout = minutes(1), unbound = false }: SnapshotterOptions) {
     this.#driver = driver;
     this.#timeout = timeout;
+    this.#unbound = unbound;
   }
 
   async reconcile(ctx: ReconcileContext): Promise<Outcome> {
@@ -59,11 +76,11 @@ class Snapshotter {
       this.#retries.forget(ctx.key.name);
       return settled();
     }
-    return content.spec?.driver === this.#driver.name ? this.#sync(ctx, content) : settled();
+    return this.#driver.serves(content.spec?.driver ?? '') ? this.#sync(ctx, content) : settled();
   }
 
   async #sync(ctx: ReconcileContext, content: VolumeSnapshotContent): Promise<Outcome> {
-    if (isDeletable(content)) return this.#delete(ctx, content);
+    if (isDeletable(content, this.#unbound)) return this.#delete(ctx, content);
     const { status, spec } = content;
     if (status?.readyToUse === true) {
       await this.#unmark(ctx, content);
@@ -81,7 +98,7 @@ class Snapshotter {
       ? read
       : await annotate(ctx, VolumeSnapshotContent, read, { [BEING_CREATED]: 'yes' });
     const volume = content.spec!.source!.volumeHandle!;
-    const reply = this.#take(ctx, content, volume);
+    const reply = this.#take(ctx, content, await faultOf(ctx, content));
     if (reply.kind === 'running') return waitUntil(reply.until, 'CSI call');
     if (reply.kind === 'ok') {
       content = await this.#write(ctx, content, reply.value);
@@ -97,17 +114,19 @@ class Snapshotter {
   #take(
     { now }: ReconcileContext,
     { metadata, spec }: VolumeSnapshotContent,
-    volume: string,
+    fault: CsiFault | undefined,
   ): CsiReply<CsiSnapshot> | { readonly kind: 'error'; readonly code: 'Unbound'; readonly message: string } {
     const name = metadata.name!;
-    const uid = spec?.volumeSnapshotRef?.uid;
+    const uid = spec?.volumeSnapshotRef?.uid ?? (this.#unbound ? metadata.uid : undefined);
     if (uid === undefined) {
       const message = `cannot create snapshot. Snapshot content ${name} not bound to a snapshot`;
       return { kind: 'error', code: 'Unbound', message };
     }
     const startedAt = this.#startedAt.get(name) ?? now;
     const expiry = plus(startedAt, this.#timeout);
-    const reply = this.#driver.createSnapshot({ name: `snapshot-${uid}`, volume }, now);
+    const volume = spec!.source!.volumeHandle!;
+    const request = { name: `snapshot-${uid}`, volume, ...(fault === undefined ? {} : { fault }) };
+    const reply = this.#driver.createSnapshot(request, now);
     const running = reply.kind === 'running' && !isDue(expiry, now);
     if (!running) this.#startedAt.delete(name);
     else this.#startedAt.set(name, startedAt);
@@ -156,7 +175,7 @@ class Snapshotter {
     const name = content.metadata.name!;
     if (!ready) return waitUntil(this.#retries.failed(name, ctx.now), 'snapshot not ready');
     this.#retries.forget(name);
-    return isDeletable(content) ? this.#delete(ctx, content) : settled();
+    return isDeletable(content, this.#unbound) ? this.#delete(ctx, content) : settled();
   }
 
   /** An error that repeats is neither written nor reported again. */
@@ -222,6 +241,7 @@ export function csiSnapshotter(options: SnapshotterOptions): ControllerDefinitio
     for: VolumeSnapshotContent,
     facts,
     rights: [
+      { group: VolumeSnapshotClass.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
       { group: VolumeSnapshotContent.group, resource: 'volumesnapshotcontents', verbs: ['get', 'patch'] },
       { group: VolumeSnapshotContent.group, resource: 'volumesnapshotcontents/status', verbs: ['patch'] },
     ],

@@ -4,16 +4,15 @@
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { claimProtection, volumeProtection } from '../controllers/volumeProtection/controllers.ts';
 import { csiProvisioner } from './provisioner.ts';
-import { snapshotContentController, snapshotController } from './snapshotController.ts';
+import { snapshotController } from './snapshotController.ts';
 import { csiSnapshotter, type SnapshotterOptions } from './snapshotter.ts';
 import { volumeBinder } from './volumeBinder.ts';
 
 export const csiStack = (options: SnapshotterOptions): readonly ControllerDefinition[] => [
   ...volumeBinder(),
   claimProtection(),
-  volumeProtection({ hasBinder: true }),
+  volumeProtection(),
   ...csiProvisioner(options.driver),
-  snapshotController(),
-  snapshotContentController(),
+  ...snapshotController(options),
   csiSnapshotter(options),
 ];

@@ -2,8 +2,7 @@ import { formatTime, minutes } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import { TransportError } from '@lapse/kube/client/transport';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
-import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
+import { DECKHOUSE_SNAPSHOT_KINDS, STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { describe, expect, test } from 'vitest';
 import { documentText } from '../documents.ts';
 import { look } from './doctor.testkit.ts';
@@ -190,7 +189,7 @@ describe('the storage stack', () => {
     ]);
   });
   test('recognizes CRDs that accept contents without a VolumeSnapshot', async () => {
-    expect((await storage(SNAPSHOT_KINDS, DRIVER + classOf('good', 'd')))[0]).toBe(
+    expect((await storage(DECKHOUSE_SNAPSHOT_KINDS, DRIVER + classOf('good', 'd')))[0]).toBe(
       'ok mode Snapshot: the CRD accepts contents without a VolumeSnapshot; classes: good',
     );
   });

@@ -8,7 +8,7 @@ import { realClock } from '@lapse/base/clock';
 import { type Instant, millis } from '@lapse/base/instant';
 import { seededRandom, systemRandom } from '@lapse/base/random';
 import type { HttpHandler } from '@lapse/kube/api/http';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { Command } from 'commander';
 import { FAMILIES } from '#controllers/registry';
 import { readGeneral } from '#manager/configuration/general';
@@ -17,7 +17,11 @@ import { type Hosts, openHosts } from '#manager/hosts';
 import { collectModules, joinFamilies, loadModules } from '#manager/loadModules';
 import { selectFamilies } from '#manager/selection';
 import { explained } from '#manager/usage';
-import { SIMULATED_CONTROLLERS, simulatedControllersNamed } from '#simulation/simulatedControllers';
+import {
+  SIMULATED_CONTROLLERS,
+  selectSimulatedControllers,
+  simulatedControllersNamed,
+} from '#simulation/simulatedControllers';
 import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from '../checkpoint/local.ts';
 import { wantsColour } from '../colour.ts';
 import { type Embedded, startEmbedded } from '../embedded.ts';
@@ -51,8 +55,6 @@ const DEFAULTS = {
   // The embedded API server has this namespace from the start.
   cleaner: { authorKeySecret: { namespace: 'kube-system' }, impersonation: 'cluster' },
   ttlPolicy: { impersonation: 'cluster' },
-  // The simulated provisioner serves restores.
-  restore: { executor: 'External' },
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };
@@ -165,7 +167,7 @@ async function makePlan(
     simulatedControllers: explained('--simulated-controllers', () =>
       simulatedControllersNamed(flags.simulatedControllers.split(',')),
     ),
-    externalKinds: SNAPSHOT_KINDS,
+    externalKinds: STOCK_SNAPSHOT_KINDS,
     timeline: view.timeline,
     view,
     clock: tempo.clock,
@@ -224,19 +226,15 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
     data: flags.data,
     store: flags.store,
     controllers: plan.selected.map(({ name }) => name),
-    simulatedControllers: namesOf(plan.simulatedControllers),
+    simulatedControllers: selectSimulatedControllers(flags.simulatedControllers.split(',')).map(
+      ({ name }) => name,
+    ),
     examples,
     week: isWeek(flags),
     colour: plan.view.isColourful,
   });
   plan.view.say(screen);
   return examples;
-}
-
-/** The names in --simulated-controllers. */
-function namesOf(controllers: Plan['simulatedControllers']): string[] {
-  const running = new Set(controllers.map(({ name }) => name));
-  return SIMULATED_CONTROLLERS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
 }
 
 /** At any speed except 1 the examples run through a week. */

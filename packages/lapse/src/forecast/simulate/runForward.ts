@@ -5,7 +5,7 @@ import { type Instant, type Millis, millis, minus, plus } from '@lapse/base/inst
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Family } from '#controllers/family';
 import type { DeletedStatement } from '#controllers/forecaster';
@@ -56,7 +56,7 @@ export async function runForward(options: RunOptions): Promise<RunResult> {
   const compose = composeFamilies({
     families: families.map((family) => attribution.around(family)),
     known,
-    document,
+    document: withoutExternalExecutor(document),
   });
   const simulation = await simulate({
     compose,
@@ -88,6 +88,12 @@ export async function runForward(options: RunOptions): Promise<RunResult> {
   }
 }
 
+/** No provisioner serves restore requests here, so Lapse does, also for clusters with Deckhouse. */
+const withoutExternalExecutor = (document: JsonObject): JsonObject => ({
+  ...document,
+  restore: { ...(document['restore'] as JsonObject | undefined), executor: 'Lapse' },
+});
+
 const share = (start: Instant, length: Millis, part: number): Instant =>
   plus(start, millis(Math.round(length * part)));
 
@@ -98,7 +104,7 @@ function kindsHere({ objects, families }: RunOptions): CustomKind[] {
       .filter((object) => object.kind === 'CustomResourceDefinition' && !isOurs(object))
       .map(({ metadata }) => metadata.name),
   );
-  return [...kindsOf(families), ...SNAPSHOT_KINDS].filter(({ crd }) => !foreign.has(crd.metadata.name));
+  return [...kindsOf(families), ...STOCK_SNAPSHOT_KINDS].filter(({ crd }) => !foreign.has(crd.metadata.name));
 }
 
 async function prepare(world: Simulation, options: RunOptions): Promise<string[]> {

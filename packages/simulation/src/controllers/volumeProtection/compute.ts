@@ -1,5 +1,4 @@
-// Whether a terminating claim or volume is still in use. Pure. The rules are those of Kubernetes with one exception: no
-// simulated controller sets the phase Released, so a Bound volume without its claim is not in use.
+// Whether a terminating claim or volume is still in use. Pure. The rules are those of Kubernetes.
 
 import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import type { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
@@ -44,12 +43,5 @@ const isMadeFor = ({ metadata }: PersistentVolumeClaim, pod: Pod): boolean =>
   metadata.ownerReferences?.some(({ uid, controller }) => uid === pod.metadata.uid && controller === true) ??
   false;
 
-/** `claim` is the claim of spec.claimRef; undefined if it does not exist. */
-export function isVolumeUsed(
-  { spec, status }: PersistentVolume,
-  claim: PersistentVolumeClaim | undefined,
-): boolean {
-  if (status?.phase !== 'Bound' || claim === undefined) return false;
-  const uid = spec?.claimRef?.uid;
-  return uid === undefined || uid === claim.metadata.uid;
-}
+/** The volume binder sets the phase Released when the claim is gone. */
+export const isVolumeUsed = ({ status }: PersistentVolume): boolean => status?.phase === 'Bound';

@@ -3,13 +3,14 @@
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
 import { expect, test } from 'vitest';
+import { volumeBinder } from '../../csi/volumeBinder.ts';
 import { beside, make } from '../simulatedController.testkit.ts';
 import { claimProtection, volumeProtection } from './controllers.ts';
 
 test(
   'a claim is deleted after the last Pod that uses it, and its volume after the claim',
   beside(
-    () => [claimProtection(), volumeProtection()],
+    () => [claimProtection(), volumeProtection(), ...volumeBinder()],
     async (world) => {
       const at = (name: string) => ({ namespace: 'default', name });
       const requests = { storage: '1Gi' };
@@ -26,12 +27,6 @@ test(
           claimRef: { ...at('c'), uid: claim.metadata.uid! },
         },
       });
-      await world.user.patch(
-        PersistentVolume,
-        { name: 'v' },
-        { type: 'merge', patch: { status: { phase: 'Bound' } } },
-        { subresource: 'status' },
-      );
       const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
       await make(world, Pod, {
         metadata: at('p'),

@@ -36,19 +36,12 @@ async function reconcileClaim({ cache, client, key }: ReconcileContext): Promise
   return removeFinalizer(client, PersistentVolumeClaim, claim, CLAIM_PROTECTION);
 }
 
-async function reconcileVolume(
-  { cache, client, key }: ReconcileContext,
-  hasBinder: boolean,
-): Promise<Outcome> {
+async function reconcileVolume({ cache, client, key }: ReconcileContext): Promise<Outcome> {
   const volume = cache.get(PersistentVolume, key);
   if (volume === undefined || !isHeldBy(volume.metadata, VOLUME_PROTECTION)) return settled();
-  const { namespace, name } = volume.spec?.claimRef ?? {};
-  const claim =
-    namespace === undefined || name === undefined
-      ? undefined
-      : cache.get(PersistentVolumeClaim, { namespace, name });
-  const used = hasBinder ? volume.status?.phase === 'Bound' : isVolumeUsed(volume, claim);
-  return used ? settled() : removeFinalizer(client, PersistentVolume, volume, VOLUME_PROTECTION);
+  return isVolumeUsed(volume)
+    ? settled()
+    : removeFinalizer(client, PersistentVolume, volume, VOLUME_PROTECTION);
 }
 
 async function removeFinalizer<T extends KubeObject>(
@@ -96,23 +89,11 @@ export const claimProtection = (): ControllerDefinition =>
     reconcile: reconcileClaim,
   }) as ControllerDefinition;
 
-/** With a volume binder, a volume is in use until the binder sets the phase Released. */
-export const volumeProtection = ({ hasBinder = false } = {}): ControllerDefinition =>
+export const volumeProtection = (): ControllerDefinition =>
   defineController<PersistentVolume>({
     name: 'pv-protection',
     for: PersistentVolume,
     facts: heldFacts(VOLUME_PROTECTION),
-    watches: [
-      {
-        kind: PersistentVolumeClaim,
-        facts: ({ metadata, spec }: PersistentVolumeClaim) => ({
-          uid: metadata.uid,
-          volume: spec?.volumeName,
-        }),
-        to: ({ spec }: PersistentVolumeClaim) =>
-          spec?.volumeName === undefined ? [] : [{ name: spec.volumeName }],
-      },
-    ],
     rights: [{ group: '', resource: 'persistentvolumes', verbs: ['patch'] }],
-    reconcile: (ctx) => reconcileVolume(ctx, hasBinder),
+    reconcile: reconcileVolume,
   }) as ControllerDefinition;

@@ -109,8 +109,12 @@ export const ROLES: readonly Role[] = [
   },
   request('04-volume-capture', 'VolumeCaptureRequest/before-the-upgrade', 8),
   request('04-volume-capture', 'VolumeCaptureRequest/a-typo', 12),
+  ...['04-volume-capture', '05-volume-restore'].map((example) => ({
+    example,
+    who: ['StorageClass/fast'],
+    as: () => ({ metadata: { annotations: { 'simulation.lapse.dev/volume': '1h' } } }),
+  })),
   request('05-volume-restore', 'VolumeRestoreRequest/last-week', 9, ({ day }) => ({
-    metadata: { annotations: { 'simulation.lapse.dev/restore': '10h' } },
     spec: { targetPVCName: `orders-of-last-week-${day}` },
   })),
   request('05-volume-restore', 'VolumeRestoreRequest/impossible', 14),

@@ -1,8 +1,7 @@
-// Simulates an external-provisioner that serves VolumeRestoreRequests: one second after a request was created it
-// creates a volume and a bound claim, or does what the annotation on the request says (see script.ts). It never
-// writes to the request. Like the real one, it reports a refusal in an Event.
+// Simulates the external-provisioner of Deckhouse, which serves VolumeRestoreRequests: one second after a request was
+// created it creates a volume and a bound claim, or does what the annotation on the request says, as the simulated CSI
+// driver does. It never writes to the request. Like the real one, it reports a refusal in an Event.
 
-import { assertNever } from '@lapse/base/assertNever';
 import { formatMicroTime, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
 import {
@@ -13,17 +12,18 @@ import {
 import type { OwnerReference } from '@lapse/kube/api/object';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import { KubeEvent } from '@lapse/runtime/events/build';
-import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
-import { parseScript } from '@lapse/simulation/controllers/script';
+import { scriptedFault } from '@lapse/simulation/csi/script';
 import {
   ANNOTATION_KEEPER_REF,
   ANNOTATION_RESTORE_REQUEST,
   PROGRESS_REASONS,
   PROVISIONER_REFUSALS,
   READY,
-} from '#api/storage/conditions';
-import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
+} from 'lapse/api/storage/conditions';
+import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
+import { simulatedControllersNamed } from 'lapse/simulation/simulatedControllers';
 
 export const RESTORE_SCRIPT = 'simulation.lapse.dev/restore';
 const NAME = 'external-provisioner';
@@ -33,19 +33,10 @@ async function reconcile(ctx: ReconcileContext): Promise<Outcome> {
   const request = ctx.cache.get(VolumeRestoreRequest, ctx.key);
   if (request === undefined || hasEnded(request) || request.metadata.deletionTimestamp !== undefined)
     return settled();
-  const script = parseScript(RESTORE_SCRIPT, request.metadata.annotations?.[RESTORE_SCRIPT]);
-  if (script.kind === 'never') return settled();
-  if (script.kind === 'invalid') return terminal('InvalidScript', script.problem);
-  const at = plus(parseTime(request.metadata.creationTimestamp ?? ''), script.after);
+  const fault = scriptedFault('CreateVolume', RESTORE_SCRIPT, request.metadata.annotations?.[RESTORE_SCRIPT]);
+  const at = plus(parseTime(request.metadata.creationTimestamp ?? ''), fault?.delay ?? seconds(1));
   if (!isDue(at, ctx.now)) return waitUntil(at, 'restore');
-  switch (script.kind) {
-    case 'fail':
-      return refuse(ctx, request, script.message);
-    case 'succeed':
-      return provision(ctx, request);
-    default:
-      return assertNever(script);
-  }
+  return fault?.error === undefined ? provision(ctx, request) : refuse(ctx, request, fault.error.message);
 }
 
 const hasEnded = ({ status }: VolumeRestoreRequest): boolean =>
@@ -149,7 +140,7 @@ function parseOwner(text: string | undefined): OwnerReference | undefined {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-export const provisioner = (): ControllerDefinition =>
+const deckhouseProvisioner = (): ControllerDefinition =>
   defineController<VolumeRestoreRequest>({
     name: NAME,
     for: VolumeRestoreRequest,
@@ -168,3 +159,10 @@ export const provisioner = (): ControllerDefinition =>
     ],
     reconcile,
   }) as ControllerDefinition;
+
+/** Simulated controllers by name. `deckhouse-provisioner` is this one. */
+export function storageControllers(names: readonly string[]): ControllerDefinition[] {
+  const others = names.filter((name) => name !== 'deckhouse-provisioner');
+  const served = others.length < names.length ? [deckhouseProvisioner()] : [];
+  return [...simulatedControllersNamed(others), ...served];
+}
