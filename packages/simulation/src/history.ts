@@ -9,10 +9,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { parseBytes, parseText } from '@lapse/kube/client/codec';
 import { isWrite, parseRequestInfo, type RequestInfo } from './requestInfo.ts';
 import { withoutWatchTimeout } from './withoutWatchTimeout.ts';
-import { Writers } from './writers.ts';
-
-/** Who wrote the change. `server`: the API server itself. */
-export type Actor = 'user' | 'process' | 'simulated controller' | 'server';
+import { type Actor, Writers } from './writers.ts';
 
 export interface Change {
   /** Simulation time. */

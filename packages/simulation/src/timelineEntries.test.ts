@@ -1,9 +1,10 @@
 import { instant } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
-import type { Actor, Change } from './history.ts';
+import type { Change } from './history.ts';
 import { describeChange, describeRefusal, describeWait } from './timelineEntries.ts';
 import type { RequestRecord } from './wire.ts';
+import type { Actor } from './writers.ts';
 
 const object = (more: Partial<KubeObject> = {}, meta: KubeObject['metadata'] = {}): KubeObject => ({
   apiVersion: 'v1',

@@ -1,8 +1,8 @@
 import { type Instant, instant } from '@lapse/base/instant';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { expect, test } from 'vitest';
-import type { Actor } from './history.ts';
 import { parseRequestInfo } from './requestInfo.ts';
+import type { Actor } from './writers.ts';
 import { Writers } from './writers.ts';
 
 const accepted = (version?: string): HttpResponse => ({

@@ -3,8 +3,10 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { HttpResponse } from '@lapse/kube/api/http';
-import type { Actor } from './history.ts';
 import type { RequestInfo, Verb } from './requestInfo.ts';
+
+/** Who wrote a change. `server`: the API server itself. */
+export type Actor = 'user' | 'process' | 'simulated controller' | 'server';
 
 interface Write {
   readonly actor: Actor;

@@ -2,7 +2,7 @@
 // aggregated API on a third. The last two share a certificate.
 
 import { ApiError } from '@lapse/kube/api/status';
-import type { AggregatedApi } from '@lapse/runtime/aggregated/aggregated';
+import type { AggregatedApi } from '@lapse/runtime/aggregated/api';
 import { openAggregatedHost } from '@lapse/runtime/aggregated/host';
 import { apiServiceName, openRegistration } from '@lapse/runtime/aggregated/registration';
 import { NoFrontProxyError } from '@lapse/runtime/aggregated/requestHeader';

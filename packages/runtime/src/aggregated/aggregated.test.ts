@@ -7,7 +7,8 @@ import type { Client } from '@lapse/kube/client/client';
 import { describe, expect, test } from 'vitest';
 import type { Peer } from '../host/peer.ts';
 import { reviewingAuthorizer } from './access.ts';
-import { type AggregatedApi, type AggregatedCall, aggregatedHandler } from './aggregated.ts';
+import { aggregatedHandler } from './aggregated.ts';
+import type { AggregatedApi, AggregatedCall } from './api.ts';
 import { parseRequest } from './path.ts';
 import { authenticate, type FrontProxy, parseFrontProxy } from './requestHeader.ts';
 

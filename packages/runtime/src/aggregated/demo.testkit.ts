@@ -9,7 +9,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import { Agent, request } from 'undici';
 import type { Host } from '../host/listen.ts';
-import type { AggregatedApi } from './aggregated.ts';
+import type { AggregatedApi } from './api.ts';
 import { openAggregatedHost } from './host.ts';
 
 const GROUP = 'demo.lapse.dev';

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { apiVersionOf } from '@lapse/kube/api/object';
-import type { AggregatedApi, AggregatedResource } from './aggregated.ts';
+import type { AggregatedApi, AggregatedResource } from './api.ts';
 
 export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 

@@ -11,7 +11,8 @@ import { type Host, listen } from '../host/listen.ts';
 import { requireSafeResumption } from '../host/resumption.ts';
 import { asError } from '../outcome.ts';
 import { reviewingAuthorizer } from './access.ts';
-import { type AggregatedApi, aggregatedHandler, requireFrontProxy } from './aggregated.ts';
+import { aggregatedHandler, requireFrontProxy } from './aggregated.ts';
+import type { AggregatedApi } from './api.ts';
 import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
 
 export interface AggregatedHostOptions {

@@ -7,7 +7,7 @@
 import { notFound } from '@lapse/kube/api/errors';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
-import type { AggregatedApi, AggregatedCall, AggregatedResponse } from '@lapse/runtime/aggregated/aggregated';
+import type { AggregatedApi, AggregatedCall, AggregatedResponse } from '@lapse/runtime/aggregated/api';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { CheckpointError, type ReadOptions, readCheckpoint, type VerifiedChunk } from '#checkpoint/read';
 import { fetchFrom } from './fetch.ts';

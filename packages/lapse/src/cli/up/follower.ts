@@ -11,8 +11,9 @@ import type { Client } from '@lapse/kube/client/client';
 import type { KindQuery } from '@lapse/kube/client/discovery';
 import { Caches } from '@lapse/runtime/caches';
 import { Interner } from '@lapse/runtime/interner';
-import type { Actor, Change } from '@lapse/simulation/history';
+import type { Change } from '@lapse/simulation/history';
 import { isWrite, parseRequestInfo, type RequestInfo } from '@lapse/simulation/requestInfo';
+import type { Actor } from '@lapse/simulation/writers';
 
 export interface FollowerOptions {
   readonly client: Client;

@@ -2,7 +2,6 @@
 // evaluations share are made once.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describeSource, type Source } from '@lapse/runtime/source';
 import type { Family } from '#controllers/family';
 import type { ForecastContext, ObjectName, Statement } from '#controllers/forecaster';
@@ -11,12 +10,7 @@ import { collectForecasts, type Forecast, type Setting } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
 import type { RuleDecision } from './explanation.ts';
 import { findNonMatchingPolicies } from './findNonMatchingPolicies.ts';
-
-export interface RuleContext extends Omit<Setting, 'snapshot'> {
-  readonly served: readonly ServedKind[];
-  readonly read: Read;
-  readonly onUnread: (what: string) => void;
-}
+import type { RuleContext } from './ruleContext.ts';
 
 /** Reads the same source once, for all rules and objects. */
 export function readingOnce(read: Read): Read {

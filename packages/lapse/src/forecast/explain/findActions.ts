@@ -5,8 +5,8 @@ import type { Family } from '#controllers/family';
 import type { ObjectName } from '#controllers/forecaster';
 import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot } from '../snapshot.ts';
-import type { RuleContext } from './evaluateRules.ts';
 import type { Action } from './explanation.ts';
+import type { RuleContext } from './ruleContext.ts';
 
 const RULES: ReadonlySet<string> = new Set(['TTLPolicy', 'ClusterTTLPolicy', 'Cleaner']);
 

@@ -10,8 +10,9 @@ import type { Client } from '@lapse/kube/client/client';
 import { FOREGROUND, ORPHAN } from '@lapse/simulation/controllers/ownerGc/compute';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { nameOf, type ObjectName } from '#controllers/forecaster';
-import { evaluateRules, type RuleContext } from './evaluateRules.ts';
+import { evaluateRules } from './evaluateRules.ts';
 import type { Decision, RuleDecision } from './explanation.ts';
+import type { RuleContext } from './ruleContext.ts';
 
 export interface ExplainContext extends RuleContext {
   readonly client: Pick<Client, 'get'>;

@@ -3,8 +3,8 @@
 import type { Kind } from '@lapse/kube/api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type ObjectName, Unreadable } from '#controllers/forecaster';
-import type { RuleContext } from './evaluateRules.ts';
 import type { RuleDecision } from './explanation.ts';
+import type { RuleContext } from './ruleContext.ts';
 
 type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
 

@@ -7,7 +7,7 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { collectForecasts, NOTHING_KNOWN } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
-import type { RuleContext } from './evaluateRules.ts';
+import type { RuleContext } from './ruleContext.ts';
 
 /** Groups of Kubernetes itself. */
 const OF_KUBERNETES = /^[^.]*$|\.k8s\.io$/;
