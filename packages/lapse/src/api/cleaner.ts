@@ -68,7 +68,7 @@ export interface DeletionRecord {
   generation: number;
   /** When the conditions were true. */
   evaluatedAt: string;
-  /** Set after the first deletion: from then on all targets are deleted even if the spec changes. */
+  /** Set before the first deletion. After it, all targets are deleted even if the spec changes. */
   startedAt?: string;
   serviceAccountName?: string;
   /** Username of the author on whose behalf the decision was made; unset without an author. */

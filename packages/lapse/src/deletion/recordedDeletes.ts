@@ -23,6 +23,8 @@ export interface RecordedDeletesOptions<Reason> {
   readonly decidedFor: { readonly kind: Kind; readonly uid: string | undefined };
   /** When the decision was made. */
   readonly since: Instant;
+  /** Called before each DELETE that the budget allows. False: the decision no longer holds. */
+  readonly mayDelete?: () => Promise<boolean>;
 }
 
 /** With a resourceVersion, the object is deleted only in this version. */
@@ -66,7 +68,8 @@ export class RecordedDeletes<Reason> {
     const { budget, ctx } = this.#options;
     const claim = budget?.claim(object.uid, ctx.now);
     if (claim?.kind === 'wait') return { kind: 'held', until: claim.until };
-    return this.isWanted() ? this.send(kind, object, because) : { kind: 'unwanted' };
+    const isAllowed = this.isWanted() && ((await this.#options.mayDelete?.()) ?? true);
+    return isAllowed ? this.send(kind, object, because) : { kind: 'unwanted' };
   }
 
   /** Sends the DELETE without regard to the budget. */

@@ -40,7 +40,7 @@ function readExpires({ annotations = {} }: ObjectMeta): Ttl | undefined {
     : { kind: 'at', at, rule: `annotation ${EXPIRES_ANNOTATION}` };
 }
 
-const unreadable = (annotation: string, text: string, why: string): Ttl => ({
+export const unreadable = (annotation: string, text: string, why: string): Ttl => ({
   kind: 'invalid',
   note: `annotation ${annotation} is ${JSON.stringify(text.slice(0, 40))}: ${why.slice(0, 200)}`,
 });

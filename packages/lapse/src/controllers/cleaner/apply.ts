@@ -6,7 +6,7 @@ import type { AuthorizedClient } from '#authors/authorizedClient';
 import { outcomeOf } from '#deletion/deletion';
 import type { ConditionResult } from './conditions.ts';
 import { generationOf, type Scope } from './context.ts';
-import type { Decision } from './decide.ts';
+import { computeGate, type Decision } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import { Progress } from './progress.ts';
 import { describeDecision } from './record.ts';
@@ -50,8 +50,10 @@ async function deleteCleaner({ scope, meaning }: Applying): Promise<Outcome> {
     object: cleaner,
     since: ctx.now,
     because: 'cleaner',
-    decide: ({ metadata }) =>
-      metadata.generation === generation && metadata.deletionTimestamp === undefined
+    decide: (live) =>
+      live.metadata.generation === generation &&
+      live.metadata.deletionTimestamp === undefined &&
+      computeGate(live, meaning.ttl, ctx.now).kind === 'open'
         ? { kind: 'delete', since: ctx.now }
         : { kind: 'keep', because: undefined },
     propagation: 'Background',

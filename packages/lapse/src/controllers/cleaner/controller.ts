@@ -7,8 +7,10 @@ import { AUTHOR_ANNOTATION, type AuthorSeal } from '#authors/authorSeal';
 import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#authors/impersonation';
 import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
+import { TTL_ANNOTATION } from '#expiry/expiry';
 import type { Services } from '../family.ts';
 import type { CleanerOptions, Context } from './context.ts';
+import { DELAY_ANNOTATION } from './delay.ts';
 import { cleanerMetrics, type DeletedWhat } from './metrics.ts';
 import { cleanerProjection, waitOf } from './projection.ts';
 import { createReconcile } from './reconcile.ts';
@@ -120,4 +122,6 @@ const cleanerFacts = ({ metadata }: Cleaner) => ({
   generation: metadata.generation,
   deleted: metadata.deletionTimestamp,
   author: metadata.annotations?.[AUTHOR_ANNOTATION],
+  delay: metadata.annotations?.[DELAY_ANNOTATION],
+  ttl: metadata.annotations?.[TTL_ANNOTATION],
 });

@@ -5,21 +5,32 @@ import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
 import type { ReleasePlan } from '#helm/readPlan';
+import { type Delay, readDelay } from './delay.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
 import type { Meaning } from './spec.ts';
 import type { Reason } from './status.ts';
 import { boundCount, type Found, MOST_BOUND, missingOf } from './targets.ts';
 
 export type Gate =
-  | { readonly kind: 'waiting'; readonly until: Instant }
-  | { readonly kind: 'open'; readonly since: Instant };
+  /** `delayed`: an annotation moved the end of the TTL. */
+  | { readonly kind: 'waiting'; readonly until: Instant; readonly delayed?: true }
+  | { readonly kind: 'open'; readonly since: Instant; readonly delayed?: true }
+  /** An annotation keeps the Cleaner: see delay.ts. */
+  | Extract<Delay, { kind: 'never' | 'invalid' }>;
 
-/** Open from `creationTimestamp + ttl` on. */
+/** Open from `creationTimestamp + ttl` on, or from the time of the annotation if that is later. */
 export function computeGate(cleaner: Cleaner, ttl: Millis, now: Instant): Gate {
   const created = parseTime(cleaner.metadata.creationTimestamp ?? '');
   // A Cleaner without a valid creation time counts as created now, so it cannot be overdue.
-  const until = plus(Number.isFinite(created) ? created : now, ttl);
-  return isDue(until, now) ? { kind: 'open', since: until } : { kind: 'waiting', until };
+  const end = plus(Number.isFinite(created) ? created : now, ttl);
+  const delay = readDelay(cleaner.metadata);
+  if (delay.kind === 'never' || delay.kind === 'invalid') return delay;
+  const isLater = delay.kind === 'until' && delay.at > end;
+  const until = isLater ? delay.at : end;
+  const delayed = isLater ? { delayed: true as const } : {};
+  return isDue(until, now)
+    ? { kind: 'open', since: until, ...delayed }
+    : { kind: 'waiting', until, ...delayed };
 }
 
 /** Why no decision is made: the reason to report and, if known, when to evaluate again. */

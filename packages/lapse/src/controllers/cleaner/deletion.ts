@@ -61,6 +61,7 @@ export class Deletion {
       ...(budget === undefined ? {} : { budget }),
       decidedFor: { kind: Cleaner, uid: this.#cleaner.metadata.uid },
       since: parseTime(this.#record.evaluatedAt),
+      mayDelete: () => this.#progress.mayDelete(),
     });
     return (
       (await this.#deleteTargets(client, deletes)) ??
@@ -99,7 +100,7 @@ export class Deletion {
         case 'held':
           return waitUntil(deletion.until, 'held: budget');
         case 'unwanted':
-          return settled();
+          return this.#progress.lost ? again('changed while deleting') : settled();
         default:
           return assertNever(deletion);
       }

@@ -16,7 +16,8 @@ import {
   Unreadable,
 } from '../forecaster.ts';
 import { type Ahead, computeFirstTrue, describeOutcomes } from './conditions.ts';
-import { computeExcess, computeGate, computeObstacle } from './decide.ts';
+import { computeExcess, computeGate, computeObstacle, type Gate } from './decide.ts';
+import { describeDelayUntil, findDelay } from './delay.ts';
 import {
   type Around,
   type CleanerRules,
@@ -66,7 +67,10 @@ async function* forecastOne(around: Around): AsyncGenerator<Statement> {
   if (cleaner.metadata.deletionTimestamp !== undefined)
     return yield* tell(cleaner, { kind: 'held', because: describeTerminating(cleaner) }, []);
   const record = cleaner.status?.deletion;
-  if (record !== undefined) {
+  // A delay discards a decision that has not begun.
+  const isDiscarded =
+    record?.startedAt === undefined && findDelay(cleaner.metadata, forecastContext.now) !== undefined;
+  if (record !== undefined && !isDiscarded) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
     const toDelete = recordedObjectsToDelete(around, record);
     const finding = heldByStatus(cleaner, 'HelmUninstallIncomplete') ?? {
@@ -170,7 +174,9 @@ async function judge(
 ): Promise<Finding> {
   const { now } = forecastContext;
   const gate = computeGate(cleaner, meaning.ttl, now);
-  const ttl = `created ${cleaner.metadata.creationTimestamp}, TTL ${cleaner.spec.ttl}`;
+  if (gate.kind === 'never') return { kind: 'held', because: gate.note, reason: 'OptedOut' };
+  if (gate.kind === 'invalid') return { kind: 'held', because: gate.note, reason: 'InvalidTTL' };
+  const ttl = describeGate(cleaner, gate);
   const obstacle = computeObstacle(found);
   if (obstacle !== undefined) return { kind: 'held', because: obstacle.message };
   const from = gate.kind === 'waiting' ? gate.until : firstLook(cleaner, gate.since, now);
@@ -186,6 +192,15 @@ async function judge(
   const be = conditions.length === 1 ? 'it is' : 'they are';
   const known = ahead.kind === 'broken' ? '' : `, and no time is known at which ${be}`;
   return heldUntilNext(cleaner, `${ttl}; ${describeOutcomes(outcomes, result)}${known}`);
+}
+
+function describeGate(
+  { metadata, spec }: Cleaner,
+  gate: Extract<Gate, { kind: 'waiting' | 'open' }>,
+): string {
+  const at = gate.kind === 'waiting' ? gate.until : gate.since;
+  const delay = gate.delayed === true ? `, ${describeDelayUntil(at)}` : '';
+  return `created ${metadata.creationTimestamp}, TTL ${spec.ttl}${delay}`;
 }
 
 function describeTrue(conditions: number): string {

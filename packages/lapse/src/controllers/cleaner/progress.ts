@@ -30,6 +30,8 @@ export class Progress implements UninstallProgress {
   client: AuthorizedClient | undefined;
   /** The Cleaner changed or was deleted while progress was written. */
   lost = false;
+  /** This reconcile noted the start, and no DELETE has been accepted since. */
+  #isUnconfirmed = false;
 
   constructor(ctx: ReconcileContext, context: Context, cleaner: Cleaner, record: DeletionRecord) {
     this.#ctx = ctx;
@@ -49,8 +51,19 @@ export class Progress implements UninstallProgress {
     return begun;
   }
 
+  /**
+   * Notes the start before the first DELETE. The write carries the resourceVersion of the Cleaner, so it fails if a user
+   * delayed the Cleaner before. False: nothing may be deleted.
+   */
+  async mayDelete(): Promise<boolean> {
+    if (this.record.startedAt !== undefined) return true;
+    this.#isUnconfirmed = true;
+    return (await this.note(this.started())) === 'go on';
+  }
+
   /** Notes once that the decision can no longer be discarded. */
   async noteStart(): Promise<'go on' | 'stop'> {
+    this.#isUnconfirmed = false;
     if (this.record.startedAt !== undefined) return 'go on';
     return this.note(this.started());
   }
@@ -92,17 +105,20 @@ export class Progress implements UninstallProgress {
   }
 
   /**
-   * Whether the decision has led to a deletion. The record notes the first one. A deletion just before a crash may not
-   * be noted, so a missing target or Helm record counts too.
+   * Whether the decision has led to a deletion. The start is noted before the first DELETE, so the targets show whether it
+   * took effect. What a Helm uninstall has done cannot be seen from its records alone: there the note counts.
    */
   async hasBegun(): Promise<boolean> {
     const { client, record } = this;
-    if (record.startedAt !== undefined) return true;
-    if (client === undefined) return false;
+    const isNoted = record.startedAt !== undefined && !this.#isUnconfirmed;
+    if (client === undefined || (isNoted && record.helm !== undefined)) return isNoted;
     const { namespace = '' } = this.#ctx.key;
     for (const target of record.targets) {
       const read = await client.getMetadata(kindOf(target), { namespace, name: target.name });
-      if (read.kind !== 'read') continue;
+      if (read.kind !== 'read') {
+        if (isNoted) return true;
+        continue;
+      }
       const { uid, deletionTimestamp } = read.value?.metadata ?? {};
       if (uid !== target.uid || deletionTimestamp !== undefined) return true;
     }

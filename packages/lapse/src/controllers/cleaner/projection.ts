@@ -6,6 +6,7 @@ import { stringInterner } from '@lapse/base/stringInterner';
 import { apiVersionOf, type ObjectMeta } from '@lapse/kube/api/object';
 import { type Projection, whole } from '@lapse/runtime/source';
 import { Cleaner } from '#api/cleaner';
+import { readDelay } from './delay.ts';
 import { readTtl } from './spec.ts';
 import { readyOf } from './status.ts';
 import { withoutLastApplied } from './targets.ts';
@@ -50,13 +51,17 @@ class WaitingCleaner {
   }
 }
 
-/** The end of the TTL, if status reports it for the current spec and no deletion is in progress. */
+/**
+ * The end of the TTL, if status reports it for the current spec and no deletion is in progress. A Cleaner that an
+ * annotation delays is cached whole: a change of the annotation triggers a reconcile.
+ */
 function computeWait(cleaner: Cleaner): Instant | undefined {
   const { metadata, status } = cleaner;
   const isReported =
     readyOf(cleaner)?.reason === 'NotExpired' && status?.observedGeneration === metadata.generation;
   if (!isReported || status?.deletion !== undefined || metadata.deletionTimestamp !== undefined)
     return undefined;
+  if (readDelay(metadata).kind !== 'none') return undefined;
   const ttl = readTtl(cleaner);
   const created = parseTime(metadata.creationTimestamp ?? '');
   return ttl === undefined || !Number.isFinite(created) ? undefined : plus(created, ttl);

@@ -19,7 +19,8 @@ import {
   type NextEvaluation,
 } from './conditions.ts';
 import { type Context, generationOf, type Scope } from './context.ts';
-import { computeGate, computeObstacle, decide, type Obstacle } from './decide.ts';
+import { computeGate, computeObstacle, decide, type Gate, type Obstacle } from './decide.ts';
+import { describeDelayUntil } from './delay.ts';
 import { confirm, type Gathered, gather, readOthers, readUnwatched } from './gather.ts';
 import { waitOf } from './projection.ts';
 import { periodOf, report, reportForPeriod, reportUnavailable, reportUntil } from './report.ts';
@@ -99,9 +100,23 @@ function reconcileExisting(scope: Scope): Promise<Outcome> {
   const gate = computeGate(cleaner, meaning.ttl, ctx.now);
   if (gate.kind === 'open') return reconcileExpired(scope, meaning);
   watchNothing(ctx, context);
-  const message = 'nothing is evaluated or deleted before the TTL has passed';
-  return report(scope, { reason: 'NotExpired', message, next: gate.until }, waitUntil(gate.until, 'ttl'));
+  return gate.kind === 'waiting' ? reportWaiting(scope, gate) : reportKept(scope, gate);
 }
+
+function reportWaiting(
+  scope: Scope,
+  { until, delayed }: Extract<Gate, { kind: 'waiting' }>,
+): Promise<Outcome> {
+  const message =
+    delayed === true
+      ? describeDelayUntil(until)
+      : 'nothing is evaluated or deleted before the TTL has passed';
+  return report(scope, { reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
+}
+
+/** Kept until its annotations change. */
+const reportKept = (scope: Scope, { kind, note }: Extract<Gate, { kind: 'never' | 'invalid' }>) =>
+  report(scope, { reason: kind === 'never' ? 'OptedOut' : 'InvalidAnnotation', message: note }, settled());
 
 function reportInvalid(scope: Scope, message: string): Promise<Outcome> {
   watchNothing(scope.ctx, scope.context);

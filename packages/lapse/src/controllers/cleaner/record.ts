@@ -12,6 +12,7 @@ import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/cleaner';
 import { type AuthorSeal, canonical } from '#authors/authorSeal';
 import { isDenied } from '#authors/deniedGroups';
 import type { UninstallSteps } from '#helm/uninstallPlan';
+import { findDelay } from './delay.ts';
 import type { Target } from './spec.ts';
 import type { Found } from './targets.ts';
 
@@ -83,13 +84,18 @@ export const isLastDecision = ({ targets }: DeletionRecord, declared: readonly T
  */
 const LONGEST_UNSTARTED: Millis = hours(1);
 
-/** Returns why a record without a deletion is evaluated again instead of carried out, or undefined. */
+/**
+ * Returns why a record without a deletion is evaluated again instead of carried out, or undefined. An annotation that was
+ * set after the decision counts.
+ */
 export function computeOutdated(
   { generation, evaluatedAt }: DeletionRecord,
   { metadata }: Cleaner,
   now: Instant,
 ): string | undefined {
   if (generation !== metadata.generation) return 'the spec was changed before anything was deleted';
+  const delay = findDelay(metadata, now);
+  if (delay !== undefined) return delay;
   return isDue(plus(parseTime(evaluatedAt), LONGEST_UNSTARTED), now)
     ? 'it is more than an hour old and nothing was deleted'
     : undefined;

@@ -13,6 +13,7 @@ import type { Shown } from './targets.ts';
 /** All reasons of the condition, and the condition status of each. */
 export const REASONS = {
   NotExpired: 'True',
+  OptedOut: 'True',
   WaitingForConditions: 'True',
   Deleting: 'True',
   DryRun: 'True',
@@ -21,6 +22,7 @@ export const REASONS = {
   Forbidden: 'False',
   AuthorExpired: 'False',
   InvalidSpec: 'False',
+  InvalidAnnotation: 'False',
   ConditionError: 'False',
   BudgetExceeded: 'False',
   Unavailable: 'False',
