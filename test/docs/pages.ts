@@ -27,6 +27,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
 export const PAGES: readonly Page[] = [
   { page: 'docs/getting-started.md', where: 'desk' },
   { page: 'docs/tasks/explain.md', where: 'desk' },
+  { page: 'docs/tasks/extend.md', where: 'desk' },
   { page: 'docs/tasks/simulate.md', where: 'desk' },
   { page: 'docs/tasks/limits.md', where: 'desk' },
   { page: 'docs/tasks/checkpoints.md', where: 'desk', given: CAPTURED },
