@@ -72,7 +72,9 @@ const EXECUTOR_RIGHTS: readonly Right[] = [
   { group: SNAPSHOTS, resource: 'volumesnapshotcontents', verbs: ['create', 'patch', 'delete'] },
   { group: SNAPSHOTS, resource: 'volumesnapshots', verbs: ['get', 'create', 'patch', 'delete'] },
   { group: '', resource: 'persistentvolumeclaims', verbs: ['create', 'delete'] },
-  { group: '', resource: 'persistentvolumes', verbs: ['patch'] },
+  // OwnerReferencesPermissionEnforcement requires delete where owner references change. No volume is deleted.
+  { group: '', resource: 'persistentvolumes', verbs: ['patch', 'delete'] },
+  { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
   { group: KubeEvent.group, resource: KubeEvent.resource, verbs: ['list'] },
 ];
 

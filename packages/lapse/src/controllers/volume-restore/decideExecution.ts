@@ -6,6 +6,7 @@ import type { ObjectKey } from '@lapse/kube/api/kind';
 import {
   type PersistentVolume,
   PersistentVolumeClaim,
+  type StorageClass,
   VolumeSnapshot,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
@@ -63,10 +64,16 @@ export function computeSnapshotExecution(
       `${what} has no status.restoreSize, so the size of the claim is unknown`,
     );
   const { request, target } = place;
+  const mode = source.spec?.sourceVolumeMode;
+  const asked = request.spec?.volumeMode;
+  if (asked && mode && asked !== mode)
+    return failure(
+      Reason.InvalidSource,
+      `spec.volumeMode is ${asked}, the volume mode of ${what} is ${mode}`,
+    );
   const name = helperName(request);
   const metadata = { name, ownerReferences: [owner] };
   const apiVersion = apiVersionOf(VolumeSnapshotContent);
-  const mode = source.spec?.sourceVolumeMode;
   return {
     content: {
       apiVersion,
@@ -90,11 +97,36 @@ export function computeSnapshotExecution(
     claim: claimFor(place, {
       accessModes: request.spec?.accessModes ?? ['ReadWriteOnce'],
       resources: { requests: { storage: String(restoreSize) } },
-      volumeMode: request.spec?.volumeMode ?? mode ?? 'Filesystem',
+      volumeMode: asked || mode || 'Filesystem',
       ...(request.spec?.storageClassName ? { storageClassName: request.spec.storageClassName } : {}),
       dataSource: { apiGroup: VolumeSnapshot.group, kind: VolumeSnapshot.kind, name },
     }),
   };
+}
+
+/** In-tree provisioners of StorageClasses that CSI migration serves with another driver. */
+const IN_TREE = 'kubernetes.io/';
+
+/** `claim`: as the API server would create it, with the default StorageClass. */
+export function storageClassProblem(
+  claim: PersistentVolumeClaim,
+  found: StorageClass | undefined,
+  driver: string,
+): Failure | undefined {
+  const name = claim.spec?.storageClassName;
+  if (!name)
+    return failure(
+      Reason.InvalidReference,
+      'spec.storageClassName is not set, and the cluster has no default StorageClass',
+    );
+  if (found === undefined) return failure(Reason.NotFound, `StorageClass ${name} does not exist`);
+  const { provisioner = '' } = found;
+  return provisioner === driver || provisioner.startsWith(IN_TREE)
+    ? undefined
+    : failure(
+        Reason.InvalidSource,
+        `StorageClass ${name} is of provisioner ${provisioner}, the snapshot of driver ${driver}`,
+      );
 }
 
 const claimFor = (

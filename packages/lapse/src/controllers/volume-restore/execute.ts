@@ -6,6 +6,7 @@ import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
+  StorageClass,
   VolumeSnapshot,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
@@ -24,6 +25,7 @@ import {
   computeVolumeExecution,
   helperName,
   type RestorePlace,
+  storageClassProblem,
 } from './decideExecution.ts';
 import type { Restore } from './gather.ts';
 
@@ -73,9 +75,9 @@ async function executeFromContent(restore: Restore, name: string, owner: OwnerRe
     helper,
   );
   if (isFailure(made)) return made;
-  const held = await holdSource(restore, source, helper);
-  if (held !== undefined) return held;
   return (
+    (await tryClaim(restore, made.claim, source.spec?.driver ?? '')) ??
+    (await holdSource(restore, source, helper)) ??
     (await create(restore, VolumeSnapshotContent, made.content)) ??
     (await create(restore, VolumeSnapshot, made.snapshot)) ??
     (await create(restore, PersistentVolumeClaim, made.claim))
@@ -95,19 +97,55 @@ async function capturedIn(
   return found?.metadata.uid === keeper.uid ? found.spec?.followObjectRef?.namespace : undefined;
 }
 
+/** Checks the claim as a dry run, and its StorageClass, before anything is created. */
+async function tryClaim(
+  { ctx, options }: Restore,
+  claim: PersistentVolumeClaim,
+  driver: string,
+): Promise<Step> {
+  const answer = await ctx.client.create(PersistentVolumeClaim, claim, { dryRun: true });
+  if (answer.kind === 'invalid') return refused(PersistentVolumeClaim, claim, answer.error);
+  // It was created meanwhile. The next reconcile checks whether it is the claim of this request.
+  if (answer.kind !== 'created') return undefined;
+  const name = answer.object.spec?.storageClassName;
+  const found = name ? await options.direct.get(ctx, StorageClass, { name }) : undefined;
+  return storageClassProblem(answer.object, found, driver);
+}
+
 /**
- * The keeper of this request becomes a second owner: the garbage collector does not delete the source while it is
- * restored. An object without owners gets none, because it would be deleted with its only owner.
+ * The garbage collector must not delete the source while it is restored: the content, or the VolumeSnapshot that
+ * snapshot-controller deletes it with.
  */
 async function holdSource(
-  { ctx }: Restore,
+  restore: Restore,
   source: VolumeSnapshotContent,
   owner: OwnerReference,
 ): Promise<Outcome | undefined> {
-  const { ownerReferences = [] } = source.metadata;
-  if (ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
+  const { ctx, options } = restore;
+  const { namespace, name, uid } = source.spec?.volumeSnapshotRef ?? {};
+  const snapshot =
+    namespace && name ? await options.direct.get(ctx, VolumeSnapshot, { namespace, name }) : undefined;
+  return (
+    (await hold(restore, VolumeSnapshotContent, source, owner)) ??
+    (snapshot?.metadata.uid === uid ? await hold(restore, VolumeSnapshot, snapshot, owner) : undefined)
+  );
+}
+
+/**
+ * The keeper of this request becomes a second owner. An object without owners gets none, because it would be deleted with
+ * its only owner.
+ */
+async function hold<T extends KubeObject>(
+  { ctx }: Restore,
+  kind: Kind<T>,
+  object: T | undefined,
+  owner: OwnerReference,
+): Promise<Outcome | undefined> {
+  const { ownerReferences = [] } = object?.metadata ?? {};
+  if (object === undefined || ownerReferences.length === 0) return undefined;
+  if (ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
   const patch = { metadata: { ownerReferences: [...ownerReferences, owner] } };
-  const held = await patchObject(ctx, VolumeSnapshotContent, source, { patch: patch as never });
+  const held = await patchObject(ctx, kind, object, { patch: patch as never });
   return 'outcome' in held ? held.outcome : undefined;
 }
 
@@ -125,13 +163,14 @@ async function executeFromVolume(restore: Restore, name: string, owner: OwnerRef
 /** An object that exists was created by an earlier attempt: the names are unique to the request. */
 async function create<T extends KubeObject>({ ctx }: Restore, kind: Kind<T>, object: T): Promise<Step> {
   const answer = await ctx.client.create(kind, object);
-  return answer.kind === 'invalid'
-    ? failure(
-        kind.group === '' ? Reason.InvalidReference : Reason.UnsupportedSnapshotStack,
-        `${kind.kind} ${object.metadata.name} was refused: ${answer.error.message}`,
-      )
-    : undefined;
+  return answer.kind === 'invalid' ? refused(kind as Kind, object, answer.error) : undefined;
 }
+
+const refused = ({ group, kind }: Kind, { metadata }: KubeObject, { message }: Error): Failure =>
+  failure(
+    group === '' ? Reason.InvalidReference : Reason.UnsupportedSnapshotStack,
+    `${kind} ${metadata.name} was refused: ${message}`,
+  );
 
 /**
  * Deletes the helpers, the VolumeSnapshot first. Objects of the same name that the request does not own stay. The source
