@@ -28,6 +28,7 @@ export function captureOptions(more: Partial<CaptureOptions> = {}): CaptureOptio
     },
     policy: {
       allowCrossNamespace: false,
+      via: 'VolumeSnapshotContent',
       timeout: minutes(5),
       clearClaimRef: false,
       retention: { mode: 'FollowObject' },

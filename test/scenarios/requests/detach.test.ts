@@ -82,12 +82,17 @@ requestScenario(
   },
 );
 
-requestScenario('with clearClaimRef the claimRef of the volume is removed', async ({ given, when, then }) => {
-  await volumeWorld(given, { ...ALONE, configuration: { detach: { clearClaimRef: true } } });
-  await when.user.apply(detach());
-  expect(await readyOf(then, REF)).toBe('True Completed');
-  expect((await then.object<PersistentVolume>('pv/pv-data')).spec?.claimRef).toBeUndefined();
-});
+requestScenario(
+  'with clearClaimRef the volume is reserved for a claim of the same name',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, { ...ALONE, configuration: { detach: { clearClaimRef: true } } });
+    await when.user.apply(detach());
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    const { spec } = await then.object<PersistentVolume>('pv/pv-data');
+    expect(spec?.claimRef).toMatchObject({ namespace: 'default', name: 'data' });
+    expect(spec?.claimRef?.uid).toBeUndefined();
+  },
+);
 
 requestScenario('waits for a protected claim', async ({ given, when, then, simulation }) => {
   given.controllers('volume-capture');

@@ -9,7 +9,7 @@ import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import type { RequestObject } from 'lapse/api/storage/request';
 import type { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
 import { computePlan, computeRule } from 'lapse/controllers/object-keeper/decide';
-import { computeProgress, contentProblem } from 'lapse/controllers/volume-capture/decide';
+import { artifactProblem, computeProgress } from 'lapse/controllers/volume-capture/decideSnapshot';
 import { computeContentState, computeTargetState } from 'lapse/controllers/volume-restore/decide';
 import { computeScannedExpiry } from 'lapse/requests/ttl';
 import { test } from 'vitest';
@@ -91,7 +91,7 @@ test('contents, for captures', () => {
   const given = {
     facts: watched<VolumeSnapshotContent>('volume-capture', 'VolumeSnapshotContent'),
     compute: (object: VolumeSnapshotContent) => [
-      contentProblem(object, owner),
+      artifactProblem(object, owner),
       computeProgress(object, { claim: 'c', timeout: minutes(5), now: instant(0) }),
     ],
     objects: [

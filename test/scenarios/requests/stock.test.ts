@@ -5,7 +5,7 @@ import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
 import { scenario } from '../scenario.ts';
 import { capture, readyOf } from './kit.ts';
-import { REF, stockCluster } from './stock.testkit.ts';
+import { captured, REF, stockCluster } from './stock.testkit.ts';
 
 const DOWN = { code: 'Unavailable', message: 'controller is restarting' } as const;
 
@@ -25,7 +25,9 @@ scenario(
 );
 
 scenario('an error is retried, and the request completes', async ({ given, when, then }) => {
-  const driver = await stockCluster(given, { method: 'CreateSnapshot', times: 3, error: DOWN });
+  const driver = await stockCluster(given, {
+    faults: [{ method: 'CreateSnapshot', times: 3, error: DOWN }],
+  });
   await when.timePasses(seconds(1));
   await when.user.apply(capture());
   await when.timePasses(seconds(5));
@@ -39,9 +41,13 @@ scenario(
   'an error that lasts ends the request at its deadline, and nothing is left in the storage system',
   async ({ given, when, then }) => {
     const driver = await stockCluster(given, {
-      method: 'CreateSnapshot',
-      times: 30,
-      error: { code: 'InvalidArgument', message: 'thick volumes have no snapshots' },
+      faults: [
+        {
+          method: 'CreateSnapshot',
+          times: 30,
+          error: { code: 'InvalidArgument', message: 'thick volumes have no snapshots' },
+        },
+      ],
     });
     await when.timePasses(seconds(1));
     await when.user.apply(capture());
@@ -73,7 +79,9 @@ scenario('a retained snapshot stays, and the message names it', async ({ given, 
 scenario(
   'a request that is deleted while the driver takes the snapshot leaves nothing',
   async ({ given, when, then }) => {
-    const driver = await stockCluster(given, { method: 'CreateSnapshot', times: 1, delay: seconds(20) });
+    const driver = await stockCluster(given, {
+      faults: [{ method: 'CreateSnapshot', times: 1, delay: seconds(20) }],
+    });
     await when.timePasses(seconds(1));
     await when.user.apply(capture());
     await when.timePasses(seconds(5));
@@ -83,3 +91,35 @@ scenario(
     expect(driver.snapshots).toEqual([]);
   },
 );
+
+/** Writes of Lapse per capture, in alphabetical order: the keeper's status is written at the same time. */
+const EACH = [
+  'create objectkeepers 201',
+  'create volumesnapshotcontents 201',
+  'delete objectkeepers 200',
+  'delete volumecapturerequests 200',
+  'patch objectkeepers/status 200',
+  'patch volumecapturerequests 200',
+  'patch volumecapturerequests 200',
+  'patch volumecapturerequests/status 200',
+];
+
+scenario('a capture costs eight writes, from its creation to its deletion', async (scene) => {
+  const { given, when, then } = scene;
+  await stockCluster(given);
+  const writesOfOne = async () => {
+    const before = then.writes().length;
+    await captured(scene);
+    await when.timePasses(minutes(11));
+    const writes = then.writes().slice(before);
+    return writes
+      .map(({ verb, resource, subresource, status }) => {
+        const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+        return `${verb} ${what} ${status}`;
+      })
+      .sort();
+  };
+  // Once per process: the CRD refuses a content without a reference.
+  expect(await writesOfOne()).toEqual([...EACH, 'create volumesnapshotcontents 422'].sort());
+  expect(await writesOfOne()).toEqual(EACH);
+});

@@ -2,6 +2,8 @@
 // driver, all simulated as recorded from the real ones.
 
 import { seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { type CsiFault, SimulatedDriver } from '@lapse/simulation/csi/driver';
 import { DECKHOUSE_SNAPSHOT_KINDS, STOCK_SNAPSHOT_KINDS } from '@lapse/simulation/csi/kinds';
 import { csiStack } from '@lapse/simulation/csi/stack';
@@ -12,27 +14,38 @@ import { capture, claim, DRIVER, FAMILIES, readyOf, snapshotClass, storageClass 
 
 export const REF = 'vcr/nightly';
 
+export interface StockOptions {
+  readonly faults?: readonly CsiFault[];
+  readonly configuration?: JsonObject;
+  /** Default: with the deletion policy Retain, which does not decide about contents. */
+  readonly snapshotClass?: KubeObject;
+}
+
 /** A cluster with a claim that the driver provisions. */
-export async function stockCluster(given: Given, ...faults: readonly CsiFault[]): Promise<SimulatedDriver> {
+export function stockCluster(given: Given, options: StockOptions = {}): Promise<SimulatedDriver> {
   given.kinds(...STOCK_SNAPSHOT_KINDS);
-  const driver = await clusterWithDriver(given);
-  driver.inject(...faults);
-  return driver;
+  return clusterWithDriver(given, options);
 }
 
 /** The patched snapshot stack of Deckhouse: contents need no VolumeSnapshot. */
 export function deckhouseCluster(given: Given): Promise<SimulatedDriver> {
   given.kinds(...DECKHOUSE_SNAPSHOT_KINDS);
-  return clusterWithDriver(given, true);
+  return clusterWithDriver(given, {}, true);
 }
 
-async function clusterWithDriver(given: Given, unbound = false): Promise<SimulatedDriver> {
+async function clusterWithDriver(
+  given: Given,
+  { faults = [], configuration, snapshotClass: chosen }: StockOptions,
+  unbound = false,
+): Promise<SimulatedDriver> {
   const driver = new SimulatedDriver(DRIVER);
+  driver.inject(...faults);
   given.controllers(...FAMILIES, 'volume-restore');
-  given.configuration({ actAs: 'controller' });
+  given.configuration({ actAs: 'controller', ...configuration });
   given.simulatedControllers('owner-gc', ...csiStack({ driver, unbound }));
   const pending = claim('data', { volumeName: undefined }, {}, 'Pending');
-  await given.object([snapshotClass('snap', { deletionPolicy: 'Retain' }), storageClass(), pending]);
+  const retained = snapshotClass('snap', { deletionPolicy: 'Retain' });
+  await given.object([chosen ?? retained, storageClass(), pending]);
   return driver;
 }
 

@@ -48,11 +48,19 @@ export function statementOnTtl(
     case 'expired': {
       const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
       const because = `finished ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
-      return { kind: 'deleted', ...about, at, because };
+      return { kind: 'deleted', ...about, at, because: `${because}${retainedNote(request)}` };
     }
     default:
       return assertNever(expiry);
   }
+}
+
+/** What stays after the request is deleted. */
+function retainedNote(request: RequestObject): string {
+  const { retain } = (request as { spec?: { retain?: boolean } }).spec ?? {};
+  return retain === true && readyOf(request)?.status === 'True'
+    ? '; its snapshot stays in the storage system, the message of its Ready condition names it'
+    : '';
 }
 
 /** Why a request has no TTL deadline yet. */

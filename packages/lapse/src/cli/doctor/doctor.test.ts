@@ -169,8 +169,9 @@ describe('the storage stack', () => {
   const classOf = (name: string, driver: string) =>
     `\napiVersion: snapshot.storage.k8s.io/v1\nkind: VolumeSnapshotClass\nmetadata: { name: ${name} }\ndriver: ${driver}\ndeletionPolicy: Delete\n---`;
   const DRIVER = 'apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: { name: d }\nspec: {}\n---';
-  const storage = async (snapshotKinds: readonly CustomKind[], objects: string) => {
+  const storage = async (snapshotKinds: readonly CustomKind[], objects: string, more: object = {}) => {
     const { said } = await look({
+      ...more,
       controllers: 'volume-capture,volume-restore',
       kinds: (crds) => [...snapshotKinds.map(({ crd }) => crd), ...crds],
       objects,
@@ -191,6 +192,14 @@ describe('the storage stack', () => {
   test('recognizes CRDs that accept contents without a VolumeSnapshot', async () => {
     expect((await storage(DECKHOUSE_SNAPSHOT_KINDS, DRIVER + classOf('good', 'd')))[0]).toBe(
       'ok mode Snapshot: the CRD accepts contents without a VolumeSnapshot; classes: good',
+    );
+  });
+  test('names what captures create with snapshot.via', async () => {
+    const configuration =
+      'apiVersion: lapse.dev/v1alpha1\nkind: LapseConfiguration\nsnapshot: { via: VolumeSnapshot }\n';
+    const via = { configuration };
+    expect((await storage(STOCK_SNAPSHOT_KINDS, DRIVER + classOf('good', 'd'), via))[0]).toBe(
+      'ok mode Snapshot: captures create VolumeSnapshots; classes: good',
     );
   });
   test('reports a cluster without classes', async () => {

@@ -31,6 +31,8 @@ afterEach(async () => {
 
 interface Setting {
   readonly controllers?: string;
+  /** The text of a configuration file. */
+  readonly configuration?: string;
   readonly rbac?: boolean;
   /** The API server's clock relative to the local one. */
   readonly skew?: Millis;
@@ -62,7 +64,9 @@ export async function look(setting: Setting = {}) {
     return handle(request);
   });
   const transport = readOnlyWithReviews(setting.transport ?? wire);
-  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
+  const { configuration } = setting;
+  const file = configuration === undefined ? {} : { file: { name: 'lapse.yaml', text: configuration } };
+  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, ...file });
   const general = readGeneral(document);
   const credentials = fixedCredentials({ headers: bearer('t') });
   const connection = { transport, leaseTransport: transport, credentials, namespace: 'default' };

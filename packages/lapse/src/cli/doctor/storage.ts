@@ -4,7 +4,7 @@
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { defineKind, type Kind } from '@lapse/kube/api/kind';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
-import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import { type DoctorContext, type Examination, type Finding, listIfAllowed } from './finding.ts';
 
@@ -40,9 +40,21 @@ export const examineStorage: Examination = async (context) => {
   ];
 };
 
-async function missingKinds({ client }: DoctorContext, needing: readonly string[]): Promise<Finding[]> {
+/** Whether captures create VolumeSnapshots (`snapshot.via`). */
+const createsSnapshots = ({ assembly }: DoctorContext): boolean =>
+  assembly.families
+    .flatMap(({ controllers }) => controllers)
+    .some(
+      ({ name, watches = [] }) =>
+        name === CAPTURE && watches.some(({ kind }) => kind.kind === VolumeSnapshot.kind),
+    );
+
+async function missingKinds(context: DoctorContext, needing: readonly string[]): Promise<Finding[]> {
+  const { client } = context;
   const findings: Finding[] = [];
-  for (const { group, version, resource } of [VolumeSnapshotContent, VolumeSnapshotClass] as readonly Kind[])
+  const snapshots = createsSnapshots(context) ? [VolumeSnapshot] : [];
+  const kinds = [VolumeSnapshotContent, VolumeSnapshotClass, ...snapshots] as readonly Kind[];
+  for (const { group, version, resource } of kinds)
     if ((await client.discovery.find({ group, version, resource })) === undefined)
       findings.push({
         check,
@@ -54,7 +66,8 @@ async function missingKinds({ client }: DoctorContext, needing: readonly string[
   return findings;
 }
 
-async function examineSnapshots({ client }: DoctorContext): Promise<Finding[]> {
+async function examineSnapshots(context: DoctorContext): Promise<Finding[]> {
+  const { client } = context;
   const about = 'mode Snapshot';
   const classes = await listIfAllowed(client, VolumeSnapshotClass);
   if (classes === undefined)
@@ -70,7 +83,7 @@ async function examineSnapshots({ client }: DoctorContext): Promise<Finding[]> {
       check,
       level: usable.length > 0 ? 'ok' : 'problem',
       about,
-      message: `${await describeForm(client)}; classes: ${usable.join(', ') || 'none with an installed driver'}`,
+      message: `${createsSnapshots(context) ? 'captures create VolumeSnapshots' : await describeForm(client)}; classes: ${usable.join(', ') || 'none with an installed driver'}`,
     },
     ...broken.map(
       ({ metadata, driver }): Finding => ({

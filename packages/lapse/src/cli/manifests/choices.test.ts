@@ -13,6 +13,15 @@ const chosen = FAMILIES.flatMap((family) =>
 test('values of the configuration that add rights to a family', () => {
   expect(chosen).toEqual([
     ['volume-capture', 'requestTTL.mode=annotation', 'delete volumecapturerequests'],
+    [
+      'volume-capture',
+      'snapshot.via=VolumeSnapshot',
+      'create volumesnapshots',
+      'delete volumesnapshots',
+      'get volumesnapshots',
+      'list volumesnapshots',
+      'watch volumesnapshots',
+    ],
     ['volume-restore', 'requestTTL.mode=annotation', 'delete volumerestorerequests'],
     ['manifest-capture', 'requestTTL.mode=annotation', 'delete manifestcapturerequests'],
     ['object-keeper', 'objectKeeper.follow', `get ${ITEM}`, `list ${ITEM}`, `watch ${ITEM}`],

@@ -6,7 +6,7 @@ import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
 import { type Patched, patchObject } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import type { ContentForm } from './decide.ts';
+import type { ContentForm } from './decideSnapshot.ts';
 import type { CaptureOptions } from './policy.ts';
 
 /** The options, and the in-memory state of the process. */

@@ -1,14 +1,20 @@
 // The declaration of volume-capture: requests, triggers and rights.
 
-import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
+  VolumeSnapshot,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { type ControllerDefinition, defineController, type WatchDefinition } from '@lapse/runtime/definition';
+import {
+  type ControllerDefinition,
+  defineController,
+  type Right,
+  type WatchDefinition,
+} from '@lapse/runtime/definition';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { requireAll } from '#requests/direct';
@@ -16,9 +22,10 @@ import { uidOfSnapshot } from '#requests/names';
 import { standbyHooks } from '#requests/ownDeletion';
 import type { CaptureContext } from './capture.ts';
 import { claimText } from './decide.ts';
+import type { Artifact } from './decideSnapshot.ts';
 import { TO_CHANGE_OWNERS } from './detachedVolume.ts';
 import { claimingPods, podIndexes } from './pods.ts';
-import type { CaptureOptions } from './policy.ts';
+import type { CaptureOptions, CapturePolicy } from './policy.ts';
 import { reconcileCapture } from './reconcile.ts';
 
 const keysOf = (objects: readonly KubeObject[]): ObjectKey[] => objects.map(keyOf);
@@ -26,9 +33,11 @@ const keysOf = (objects: readonly KubeObject[]): ObjectKey[] => objects.map(keyO
 const UID = 'uid';
 const CLAIM = 'claim';
 
-const contents: WatchDefinition<VolumeSnapshotContent> = {
-  kind: VolumeSnapshotContent,
+/** The artifacts of captures. */
+const artifacts = ({ via }: CapturePolicy, namespace: string | undefined): WatchDefinition<Artifact> => ({
+  kind: (via === 'VolumeSnapshot' ? VolumeSnapshot : VolumeSnapshotContent) as Kind<Artifact>,
   optional: true,
+  ...(via === 'VolumeSnapshot' && namespace !== undefined ? { namespace } : {}),
   facts: ({ metadata, status }) => [
     metadata.ownerReferences,
     metadata.creationTimestamp,
@@ -40,7 +49,18 @@ const contents: WatchDefinition<VolumeSnapshotContent> = {
     const uid = uidOfSnapshot(metadata.name ?? '');
     return uid === undefined ? [] : keysOf(cache.byIndex(VolumeCaptureRequest, UID, uid));
   },
-};
+});
+
+const SNAPSHOTS = VolumeSnapshotContent.group;
+
+/** With VolumeSnapshots, contents are only read. */
+const artifactRights = ({ via }: CapturePolicy): readonly Right[] =>
+  via === 'VolumeSnapshot'
+    ? [
+        { group: SNAPSHOTS, resource: VolumeSnapshot.resource, verbs: ['get', 'create', 'delete'] },
+        { group: SNAPSHOTS, resource: VolumeSnapshotContent.resource, verbs: ['get'] },
+      ]
+    : [{ group: SNAPSHOTS, resource: VolumeSnapshotContent.resource, verbs: ['get', 'create', 'delete'] }];
 
 /** A detach waits until its claim is deleted. */
 const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
@@ -81,7 +101,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       },
     },
     watches: [
-      contents,
+      artifacts(policy, namespace),
       claims(namespace),
       { kind: PersistentVolume, optional: true, to: noKeys },
       { kind: ObjectKeeper, optional: true, to: noKeys },
@@ -108,12 +128,8 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
       // OwnerReferencesPermissionEnforcement requires it where blockOwnerDeletion is set.
       { group: ObjectKeeper.group, resource: `${ObjectKeeper.resource}/finalizers`, verbs: ['update'] },
-      {
-        group: VolumeSnapshotContent.group,
-        resource: VolumeSnapshotContent.resource,
-        verbs: ['get', 'create', 'delete'],
-      },
-      { group: VolumeSnapshotContent.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
+      ...artifactRights(policy),
+      { group: SNAPSHOTS, resource: 'volumesnapshotclasses', verbs: ['get'] },
       { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
       { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch', TO_CHANGE_OWNERS] },
       { group: '', resource: 'persistentvolumeclaims', verbs: ['get', 'delete'] },

@@ -1,30 +1,18 @@
-// The decisions about capturing a volume as a snapshot, as pure functions. Each step receives the result of the
-// previous one and returns the next object or the failure that ends the request.
+// The decisions about the source of a snapshot, as pure functions: claim, volume, class. Each step receives the result of
+// the previous one and returns the next object or the failure that ends the request.
 
-import { readGoDuration } from '@lapse/base/goDuration';
-import { formatTime, type Instant, isDue, type Millis, millis, parseTime, plus } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
-import {
-  BEING_DELETED,
-  CONTENT_PROTECTION,
-  DELETION_SECRET_NAME,
-  DELETION_SECRET_NAMESPACE,
-} from '@lapse/kube/api/kinds/snapshotNames';
 import {
   type PersistentVolume,
   PersistentVolumeClaim,
   type StorageClass,
-  VolumeSnapshot,
   type VolumeSnapshotClass,
-  VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
 import { checkDns1123Label, checkDns1123Subdomain } from '@lapse/kube/api/names';
-import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
-import { ANNOTATION_CONTENT_NAME, ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api/storage/conditions';
+import { ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
-import { controllerOf, describeController } from '#requests/keeper';
-import { snapshotName } from '#requests/names';
 import { type Failure, failure } from '#requests/refusal';
+import { secretProblem } from './classSecret.ts';
 
 /** `ns/name`, for messages and indexes. */
 export const claimText = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
@@ -71,6 +59,8 @@ export function computeVolumeName(
 ): string | Failure {
   if (claim === undefined)
     return failure(Reason.NotFound, `PersistentVolumeClaim ${claimText(key)} does not exist`);
+  if (claim.metadata.deletionTimestamp !== undefined)
+    return failure(Reason.InvalidSource, `PersistentVolumeClaim ${claimText(key)} is being deleted`);
   const volume = claim.spec?.volumeName;
   return volume
     ? volume
@@ -101,6 +91,8 @@ export function computeCsiVolume(
   if (volume === undefined) return failure(Reason.NotFound, `PersistentVolume ${name} does not exist`);
   if (!isClaimedBy(volume, claim))
     return failure(Reason.NotBound, `PersistentVolume ${name} is bound to another claim`);
+  if (volume.metadata.deletionTimestamp !== undefined)
+    return failure(Reason.InvalidSource, `PersistentVolume ${name} is being deleted`);
   const { driver = '', volumeHandle: handle = '' } = volume.spec?.csi ?? {};
   return driver === '' || handle === ''
     ? failure(Reason.InvalidSource, `PersistentVolume ${name} has no CSI volume handle`)
@@ -131,161 +123,48 @@ export function computeClassName(
   return nameProblem(`annotation ${ANNOTATION_SNAPSHOT_CLASS} of StorageClass ${name}:`, chosen) ?? chosen;
 }
 
-/** The class, if it can take snapshots of this volume. */
-export function computeClass(
-  found: VolumeSnapshotClass | undefined,
-  name: string,
-  volume: CsiVolume,
-): VolumeSnapshotClass | Failure {
-  if (found === undefined) return failure(Reason.NotFound, `VolumeSnapshotClass ${name} does not exist`);
-  return found.driver === volume.driver
-    ? found
-    : failure(
-        Reason.InvalidSource,
-        `VolumeSnapshotClass ${name} is of driver ${found.driver}, the volume of driver ${volume.driver}`,
-      );
+/**
+ * What a capture creates: the VolumeSnapshotContent itself, or a VolumeSnapshot, for which snapshot-controller creates
+ * the content.
+ */
+export type SnapshotVia = 'VolumeSnapshotContent' | 'VolumeSnapshot';
+
+export interface ClassContext {
+  readonly name: string;
+  readonly volume: CsiVolume;
+  readonly via: SnapshotVia;
+  readonly request: VolumeCaptureRequest;
 }
 
-/**
- * `bound`: with a reference to a VolumeSnapshot of the request's name and uid, which does not exist. The stock CRD and
- * csi-snapshotter require it. `unbound`: without one, as the patched snapshot stack of Deckhouse expects.
- */
-export type ContentForm = 'bound' | 'unbound';
+/** The class, if it can take the snapshot that is asked for. */
+export function computeClass(
+  found: VolumeSnapshotClass | undefined,
+  { name, volume, via, request }: ClassContext,
+): VolumeSnapshotClass | Failure {
+  const what = `VolumeSnapshotClass ${name}`;
+  if (found === undefined) return failure(Reason.NotFound, `${what} does not exist`);
+  if (!found.driver) return failure(Reason.InvalidSource, `${what} names no driver`);
+  if (found.driver !== volume.driver)
+    return failure(
+      Reason.InvalidSource,
+      `${what} is of driver ${found.driver}, the volume of driver ${volume.driver}`,
+    );
+  const problem =
+    secretProblem(request, found) ?? (via === 'VolumeSnapshot' ? policyProblem(request, found) : undefined);
+  return problem === undefined ? found : failure(Reason.InvalidSource, `${what} ${problem}`);
+}
+
+/** snapshot-controller takes the deletion policy from the class: it must be what the request asks for. */
+function policyProblem(
+  { spec }: VolumeCaptureRequest,
+  { deletionPolicy }: VolumeSnapshotClass,
+): string | undefined {
+  const wanted = spec?.retain === true ? 'Retain' : 'Delete';
+  if (deletionPolicy === wanted) return undefined;
+  return `has the deletion policy ${deletionPolicy}, and with snapshot.via: VolumeSnapshot the class decides; name a class with the policy ${wanted}, or set spec.retain: ${wanted === 'Delete'}`;
+}
 
 export interface SnapshotSource {
   readonly volume: CsiVolume;
   readonly class: VolumeSnapshotClass;
-}
-
-/** The artifact. The keeper is its only owner. */
-export function buildContent(
-  request: VolumeCaptureRequest,
-  owner: OwnerReference,
-  { volume, class: snapshotClass }: SnapshotSource,
-  form: ContentForm,
-): VolumeSnapshotContent {
-  if (owner.uid === '') throw new Error('an owner without uid owns nothing');
-  const name = snapshotName(request.metadata.uid!);
-  const spec = {
-    driver: volume.driver,
-    // The class decides only for VolumeSnapshots: a retained snapshot would have no record.
-    deletionPolicy: request.spec?.retain === true ? 'Retain' : 'Delete',
-    volumeSnapshotClassName: snapshotClass.metadata.name!,
-    source: { volumeHandle: volume.handle },
-    volumeSnapshotRef: {},
-  };
-  const content: VolumeSnapshotContent = {
-    apiVersion: apiVersionOf(VolumeSnapshotContent),
-    kind: VolumeSnapshotContent.kind,
-    metadata: { name, ownerReferences: [owner] },
-    spec,
-  };
-  return form === 'unbound' ? content : bound(content, request, snapshotClass, volume);
-}
-
-function bound(
-  { metadata, spec, ...content }: VolumeSnapshotContent,
-  request: VolumeCaptureRequest,
-  snapshotClass: VolumeSnapshotClass,
-  volume: CsiVolume,
-): VolumeSnapshotContent {
-  const { namespace, name, uid } = request.metadata;
-  const volumeSnapshotRef = {
-    apiVersion: apiVersionOf(VolumeSnapshot),
-    kind: VolumeSnapshot.kind,
-    namespace: namespace!,
-    name: name!,
-    uid: uid!,
-  };
-  return {
-    ...content,
-    metadata: {
-      ...metadata,
-      annotations: { [BEING_DELETED]: 'yes', ...deletionSecret(request, snapshotClass) },
-      finalizers: [CONTENT_PROTECTION],
-    },
-    spec: { ...spec, sourceVolumeMode: volume.mode, volumeSnapshotRef },
-  };
-}
-
-const SECRET_NAME = 'csi.storage.k8s.io/snapshotter-secret-name';
-const SECRET_NAMESPACE = 'csi.storage.k8s.io/snapshotter-secret-namespace';
-
-/** The annotations by which csi-snapshotter finds the secret of the class when it deletes the snapshot. */
-function deletionSecret(
-  { metadata }: VolumeCaptureRequest,
-  { parameters = {} }: VolumeSnapshotClass,
-): Record<string, string> {
-  const { [SECRET_NAME]: name, [SECRET_NAMESPACE]: namespace } = parameters;
-  if (!name || !namespace) return {};
-  const values: Record<string, string> = {
-    '${volumesnapshotcontent.name}': snapshotName(metadata.uid!),
-    '${volumesnapshot.namespace}': metadata.namespace!,
-    '${volumesnapshot.name}': metadata.name!,
-  };
-  const resolved = (template: string) =>
-    Object.entries(values).reduce((text, [variable, value]) => text.replaceAll(variable, value), template);
-  return { [DELETION_SECRET_NAME]: resolved(name), [DELETION_SECRET_NAMESPACE]: resolved(namespace) };
-}
-
-/** Checks that an existing artifact of this name is controlled by the request's keeper. */
-export function contentProblem(content: VolumeSnapshotContent, owner: OwnerReference): Failure | undefined {
-  const found = controllerOf(content.metadata.ownerReferences);
-  if (found?.uid === owner.uid && found.kind === owner.kind) return undefined;
-  return failure(
-    Reason.OwnershipConflict,
-    `VolumeSnapshotContent ${content.metadata.name} exists and ${describeController(found)}`,
-  );
-}
-
-export type Progress =
-  | { readonly kind: 'waiting' }
-  /** The storage system reported an error. Its controllers retry; an error that lasts ends the request. */
-  | { readonly kind: 'retrying'; readonly until: Instant; readonly error: string }
-  | { readonly kind: 'ready' }
-  | Failure;
-
-/** The content whose creation the request has recorded. Its creation is never started again. */
-export const recordedContent = (request: VolumeCaptureRequest): string | undefined =>
-  request.metadata.annotations?.[ANNOTATION_CONTENT_NAME];
-
-export const contentLost = (name: string): Failure =>
-  failure(
-    Reason.ArtifactLost,
-    `VolumeSnapshotContent ${name} does not exist although its creation was started: it was deleted, or the controller stopped before it was created; create a new request to take a snapshot`,
-  );
-
-/** How long errors are retried for this request. */
-export function timeoutOf({ spec }: VolumeCaptureRequest, configured: Millis): Millis {
-  const nanos = spec?.timeout === undefined ? undefined : readGoDuration(spec.timeout);
-  return nanos === undefined || nanos < 0n ? configured : millis(Number(nanos / 1_000_000n));
-}
-
-export interface ProgressContext {
-  /** `ns/name` of the claim. */
-  readonly claim: string;
-  readonly timeout: Millis;
-  readonly now: Instant;
-}
-
-/** The state reported by the storage system. With a timeout of zero, the first error is final. */
-export function computeProgress(
-  { metadata, status = {} }: VolumeSnapshotContent,
-  { claim, timeout, now }: ProgressContext,
-): Progress {
-  const { readyToUse, error } = status;
-  const what = `VolumeSnapshotContent ${metadata.name} of claim ${claim}`;
-  const created = parseTime(metadata.creationTimestamp ?? '');
-  const until = plus(Number.isFinite(created) ? created : now, timeout);
-  const isTerminating = metadata.deletionTimestamp !== undefined;
-  if (error?.message && (timeout === 0 || isDue(until, now)) && (timeout === 0 || readyToUse !== true)) {
-    const when = error.time === undefined ? '' : ` at ${error.time}`;
-    return failure(Reason.SnapshotCreationFailed, `${what} failed${when}: ${error.message}`);
-  }
-  if (isTerminating)
-    return failure(Reason.ArtifactLost, `${what} is being deleted; create a new request to take a snapshot`);
-  if (readyToUse === true) return { kind: 'ready' };
-  if (!error?.message) return { kind: 'waiting' };
-  const note = `${what}: the storage system retries until ${formatTime(until)}: ${error.message}`;
-  return { kind: 'retrying', until, error: note };
 }

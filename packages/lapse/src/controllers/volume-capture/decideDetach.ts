@@ -109,7 +109,11 @@ function computeReleased(volume: PersistentVolume, key: ObjectKey, keeper: strin
 const isMarked = (volume: PersistentVolume): boolean =>
   volume.metadata.annotations?.[ANNOTATION_DETACHED] === 'true';
 
-/** The patch that marks a detached volume. Undefined if it is already applied. */
+/**
+ * The patch that marks a detached volume. Undefined if it is already applied. `clearClaimRef` removes only the uid of the
+ * claim: the volume is available, and reserved for a claim of the same name. A reference to a namespace alone does not
+ * exist, and without a reference every claim of the cluster could bind the volume.
+ */
 export function computeMark(
   volume: PersistentVolume,
   owner: OwnerReference,
@@ -125,7 +129,7 @@ export function computeMark(
       annotations: { [ANNOTATION_DETACHED]: 'true' },
       ownerReferences: [...others, owner].map((reference) => ({ ...reference })),
     },
-    ...(clearClaimRef ? { spec: { claimRef: null } } : {}),
+    ...(clearClaimRef ? { spec: { claimRef: { uid: null, resourceVersion: null } } } : {}),
   };
 }
 

@@ -26,9 +26,24 @@ import { detachAuthor, detachRules } from './admission.ts';
 import { volumeCaptureController } from './controller.ts';
 import { detachedVolumeController } from './detachedVolume.ts';
 import { forecastCaptures } from './forecast.ts';
-import type { CapturePolicy } from './policy.ts';
+import { type CapturePolicy, parseVia } from './policy.ts';
 
 const NAME = 'volume-capture';
+
+const SNAPSHOT_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Volumes that are captured as snapshots.',
+  default: {},
+  properties: {
+    via: {
+      type: 'string',
+      enum: ['VolumeSnapshotContent', 'VolumeSnapshot'],
+      default: 'VolumeSnapshotContent',
+      description:
+        'What a capture creates. VolumeSnapshot: for clusters whose policy forbids to create VolumeSnapshotContents; the deletion policy of the class then decides.',
+    },
+  },
+};
 
 const DETACH_SECTION: JsonObject = {
   type: 'object',
@@ -38,17 +53,19 @@ const DETACH_SECTION: JsonObject = {
     clearClaimRef: {
       type: 'boolean',
       default: false,
-      description: 'A detached volume lets go of its claim: any claim that fits may bind it.',
+      description:
+        'A detached volume may be bound again, by a claim with the namespace and name of the deleted one. Default: no claim binds it.',
     },
     retention: DETACH_RETENTION_SECTION,
   },
 };
 
 function parsePolicy(sections: Readonly<Record<string, JsonObject>>): CapturePolicy {
-  const { capture = {}, detach = {}, retention } = sections;
+  const { capture = {}, detach = {}, snapshot, retention } = sections;
   const ofDetach = detach.retention as JsonObject | undefined;
   return {
     allowCrossNamespace: capture.allowCrossNamespace === true,
+    via: parseVia(snapshot),
     timeout: parseTimeout('capture.timeout', capture.timeout),
     clearClaimRef: detach.clearClaimRef === true,
     retention: parseRetention('retention', retention, 'FollowObject'),
@@ -66,6 +83,7 @@ export const volumeCapture: Family = {
     requestTTL: REQUEST_TTL_SECTION,
     retention: RETENTION_SECTION,
     capture: CAPTURE_SECTION,
+    snapshot: SNAPSHOT_SECTION,
     detach: DETACH_SECTION,
     [AUTHORS]: AUTHORS_SECTION,
   },

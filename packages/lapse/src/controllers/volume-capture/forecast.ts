@@ -2,7 +2,8 @@
 // finished ones are deleted.
 
 import type { Instant, Millis } from '@lapse/base/instant';
-import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import type { Kind } from '@lapse/kube/api/kind';
+import { VolumeSnapshot, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { AnnotationKeyTTL, Reason } from '#api/storage/conditions';
 import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import { parseRequestTtl, parseTimeout } from '#requests/configuration';
@@ -12,7 +13,9 @@ import type { RequestRules } from '#requests/rules';
 import { hasEnded } from '#requests/terminal';
 import { type Forecaster, isServed, nameOf, type Snapshot, type Statement } from '../forecaster.ts';
 import { eachRequest, statementOnTtl } from '../forecastRequests.ts';
-import { claimText, computeClaimKey, computeProgress, timeoutOf } from './decide.ts';
+import { claimText, computeClaimKey, type SnapshotVia } from './decide.ts';
+import { type Artifact, computeProgress, timeoutOf } from './decideSnapshot.ts';
+import { parseVia } from './policy.ts';
 
 export const forecastCaptures: Forecaster = {
   async *forecast(forecastContext) {
@@ -24,27 +27,28 @@ export const forecastCaptures: Forecaster = {
     };
     const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
     const timeout = parseTimeout('capture.timeout', configuration.capture?.timeout);
-    let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
+    let artifacts: ReadonlyMap<string, Artifact> | undefined;
     for await (const request of eachRequest(forecastContext, rules)) {
       if (hasEnded(request)) {
         if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, forecastContext);
         continue;
       }
-      contents ??= await readContents(snapshot);
-      yield statementOnWork(request, contents, { allowElsewhere, timeout, now: forecastContext.now });
+      artifacts ??= await readArtifacts(snapshot, parseVia(configuration.snapshot));
+      yield statementOnWork(request, artifacts, { allowElsewhere, timeout, now: forecastContext.now });
     }
   },
 };
 
-async function readContents(snapshot: Snapshot): Promise<ReadonlyMap<string, VolumeSnapshotContent>> {
-  if (!isServed(snapshot, VolumeSnapshotContent)) return new Map();
-  const found = await snapshot.list({ kind: VolumeSnapshotContent });
-  return new Map(found.map((content) => [content.metadata.name ?? '', content]));
+async function readArtifacts(snapshot: Snapshot, via: SnapshotVia): Promise<ReadonlyMap<string, Artifact>> {
+  const kind = (via === 'VolumeSnapshot' ? VolumeSnapshot : VolumeSnapshotContent) as Kind<Artifact>;
+  if (!isServed(snapshot, kind)) return new Map();
+  const found = await snapshot.list({ kind });
+  return new Map(found.map((artifact) => [artifact.metadata.name ?? '', artifact]));
 }
 
 function statementOnWork(
   request: VolumeCaptureRequest,
-  contents: ReadonlyMap<string, VolumeSnapshotContent>,
+  artifacts: ReadonlyMap<string, Artifact>,
   { allowElsewhere, timeout, now }: { allowElsewhere: boolean; timeout: Millis; now: Instant },
 ): Statement {
   const { mode } = request.spec ?? {};
@@ -60,9 +64,9 @@ function statementOnWork(
     return stays(
       `unfinished: it detaches the volume of claim ${name}, and deletes the claim, once no Pod uses it`,
     );
-  const content = contents.get(snapshotName(request.metadata.uid ?? ''));
-  if (content === undefined) return stays(`unfinished: the snapshot of claim ${name} does not exist yet`);
-  const progress = computeProgress(content, { claim: name, timeout: timeoutOf(request, timeout), now });
+  const artifact = artifacts.get(snapshotName(request.metadata.uid ?? ''));
+  if (artifact === undefined) return stays(`unfinished: the snapshot of claim ${name} does not exist yet`);
+  const progress = computeProgress(artifact, { claim: name, timeout: timeoutOf(request, timeout), now });
   if (progress.kind === 'retrying') return stays(`unfinished: ${progress.error}`);
   if (isFailure(progress)) return stays(`it fails (${progress.reason}): ${progress.message}`);
   return stays(

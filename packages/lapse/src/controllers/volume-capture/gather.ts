@@ -1,15 +1,17 @@
 // Reads what a capture needs: the source and the content of a snapshot, or the state of a detach.
 
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
   StorageClass,
+  VolumeSnapshot,
   VolumeSnapshotClass,
   VolumeSnapshotContent,
 } from '@lapse/kube/api/kinds/volumes';
 import { checkPathSegment } from '@lapse/kube/api/names';
 import { cachedRead, liveRead, type Read } from '#requests/direct';
-import { keeperName } from '#requests/names';
+import { keeperName, snapshotName } from '#requests/names';
 import { type Failure, failureOf, isFailure, snapshotFailureOf } from '#requests/refusal';
 import type { Capture } from './capture.ts';
 import {
@@ -17,23 +19,33 @@ import {
   computeClassName,
   computeCsiVolume,
   computeVolumeName,
-  recordedContent,
   type SnapshotSource,
 } from './decide.ts';
 import { computeDetach, type DetachStep, rememberedVolume } from './decideDetach.ts';
+import { type Artifact, artifactText, recordedArtifact } from './decideSnapshot.ts';
 import { getUsers } from './pods.ts';
 
-/** The cache may be stale: a content whose creation was started is missing only if the API server says so. */
-export async function findContent(
-  { ctx, request, options }: Capture,
-  name: string,
-): Promise<VolumeSnapshotContent | Failure | undefined> {
-  const cached = ctx.cache.get(VolumeSnapshotContent, { name });
-  if (cached !== undefined || recordedContent(request) === undefined) return cached;
+/** The kind of the artifact. */
+export const artifactKind = ({ options }: Capture): Kind<Artifact> =>
+  (options.policy.via === 'VolumeSnapshot' ? VolumeSnapshot : VolumeSnapshotContent) as Kind<Artifact>;
+
+/** The name of the artifact. A VolumeSnapshot is in the namespace of the claim. */
+export const artifactKey = ({ request, claim, options }: Capture): ObjectKey => ({
+  name: snapshotName(request.metadata.uid!),
+  ...(options.policy.via === 'VolumeSnapshot' ? { namespace: claim.namespace! } : {}),
+});
+
+/** The cache may be stale: an artifact whose creation was started is missing only if the API server says so. */
+export async function findArtifact(capture: Capture): Promise<Artifact | Failure | undefined> {
+  const { ctx, request, options } = capture;
+  const kind = artifactKind(capture);
+  const key = artifactKey(capture);
+  const cached = ctx.cache.get(kind, key);
+  if (cached !== undefined || recordedArtifact(request) === undefined) return cached;
   try {
-    return await options.direct.get(ctx, VolumeSnapshotContent, { name });
+    return await options.direct.get(ctx, kind, key);
   } catch (error) {
-    return snapshotFailureOf(error, `reading VolumeSnapshotContent ${name}`);
+    return snapshotFailureOf(error, `reading ${artifactText(kind.kind, key)}`);
   }
 }
 
@@ -56,11 +68,9 @@ async function findSource(capture: Capture, read: Read): Promise<SnapshotSource 
     const storageClass = await getStorageClass(capture, claim!);
     const className = computeClassName(request, claim!, storageClass);
     if (isFailure(className)) return className;
-    const snapshotClass = computeClass(
-      await direct(VolumeSnapshotClass, { name: className }),
-      className,
-      volume,
-    );
+    const found = await direct(VolumeSnapshotClass, { name: className });
+    const { via } = options.policy;
+    const snapshotClass = computeClass(found, { name: className, volume, via, request });
     return isFailure(snapshotClass) ? snapshotClass : { volume, class: snapshotClass };
   } catch (error) {
     return snapshotFailureOf(error, 'looking for the source');
