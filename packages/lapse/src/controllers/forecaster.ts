@@ -64,7 +64,8 @@ export type StatementReason =
   | 'FinishTimeUnknown'
   | 'Unfinished'
   | 'NoTTL'
-  | 'Terminating';
+  | 'Terminating'
+  | 'LimitExceeded';
 
 export const REASONS: Readonly<Record<NotApplicable, StatementReason>> = {
   unfinished: 'Unfinished',

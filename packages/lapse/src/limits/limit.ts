@@ -209,12 +209,14 @@ export function exceedFirstActivation(
 export const describeExceeded = (exceeded: LimitExceeded, due: number, rule: string): string =>
   `stopped at its limit: ${describeLimit(exceeded, due)}; nothing is deleted before: lapse approve ${rule}`;
 
+export const describeFirstActivation = (due: number, allowed: number): string =>
+  `${due} objects are due, and limits.firstActivation of the configuration allows ${allowed} when a policy starts to delete`;
+
 export function describeLimit(
   { limit, from, allowed, deletions, since, per }: LimitExceeded,
   due: number,
 ): string {
-  if (limit === 'firstActivation')
-    return `${due} objects are due, and limits.firstActivation of the configuration allows ${allowed} when a policy starts to delete`;
+  if (limit === 'firstActivation') return describeFirstActivation(due, allowed);
   const field = from === 'spec' ? `spec.limits.${limit}` : `limits.${limit} of the configuration`;
   const window = per === undefined ? '' : ` per ${per} (since ${since})`;
   return `${deletions} deletions, ${field} allows ${allowed}${window}; ${due} more ${due === 1 ? 'object is' : 'objects are'} due`;

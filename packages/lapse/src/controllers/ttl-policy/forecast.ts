@@ -15,6 +15,7 @@ import {
 } from '../forecaster.ts';
 import type { End } from './combine.ts';
 import { decide, describeDecisions, type Seen } from './decide.ts';
+import { applyLimits } from './forecastLimits.ts';
 import { type Assessed, type Assessment, assessPolicies, type ReadyPolicy } from './forecastPolicies.ts';
 import { resourceId } from './keys.ts';
 import { isInScope } from './scope.ts';
@@ -34,7 +35,11 @@ export async function* forecastPolicies(forecastContext: ForecastContext): Async
   );
   for (const policies of byResource.values())
     try {
-      yield* forecastTargets(forecastContext, assessment, policies);
+      yield* applyLimits(
+        forecastContext,
+        assessed.filter(({ ready }) => ready !== undefined && policies.includes(ready)),
+        forecastTargets(forecastContext, assessment, policies),
+      );
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       yield* unreadable(assessed, policies, error.message);

@@ -137,6 +137,13 @@ function howToKeep(question: Question, { family, rule }: RuleDecision): Advice[]
   }
 }
 
+/** `TTLPolicy ci/runs`: `lapse approve ttlpolicy/runs -n ci`. */
+function approveRule(rule: string): string {
+  const [kind = '', name = ''] = rule.split(' ');
+  const slash = name.indexOf('/');
+  return `lapse approve ${kind.toLowerCase()}/${name.slice(slash + 1)}${slash < 0 ? '' : ` -n ${name.slice(0, slash)}`}`;
+}
+
 const ENFORCE = '{"spec":{"mode":"Enforce"}}';
 
 function howToRelease(question: Question, { family, rule, reason }: RuleDecision): Advice[] {
@@ -151,6 +158,8 @@ function howToRelease(question: Question, { family, rule, reason }: RuleDecision
       return [
         { what: 'to allow the deletion', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) },
       ];
+    case 'LimitExceeded':
+      return [{ what: 'to approve the deletions, after lapse plan', command: approveRule(rule) }];
     case 'InvalidTTL':
       return [{ what: 'correct the TTL; the object is kept until then' }];
     case 'FinishTimeUnknown':
