@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBed } from '../test/kube/bed/bed.ts';
+import { generateBootstrap } from './generate/bootstrap.ts';
 import { generateColumns } from './generate/columns.ts';
 import { generateDefaults } from './generate/defaults.ts';
 import { stringifyByLine } from './generate/json.ts';
@@ -30,6 +31,8 @@ export async function generate(root: string): Promise<string[]> {
     write('packages/apiserver/src/data/resources.json', `${stringifyByLine(served, 2)}\n`);
     const columns = await generateColumns(bed, served.resources);
     write('packages/apiserver/src/data/columns.json', `${stringifyByLine(columns, 2)}\n`);
+    const objects = await generateBootstrap(bed, served.resources);
+    write('packages/apiserver/src/data/bootstrap.json', `${stringifyByLine(objects, 2)}\n`);
     const { table, page } = await generateDefaults(
       join(root, 'packages/apiserver/src/schema/data/types.json'),
     );

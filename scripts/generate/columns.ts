@@ -17,9 +17,9 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 export async function generateColumns(bed: Bed, resources: ServedResource[]): Promise<Columns> {
   const columns: Columns = {};
-  for (const { group, resource, verbs } of resources) {
+  for (const { group, version, resource, verbs } of resources) {
     if (!verbs.includes('list')) continue;
-    const path = group ? `/apis/${group}/v1/${resource}` : `/api/v1/${resource}`;
+    const path = group ? `/apis/${group}/${version}/${resource}` : `/api/${version}/${resource}`;
     const table = (await bed.getJson(path, TABLE)) as { columnDefinitions: ColumnDefinition[] };
     columns[group ? `${resource}.${group}` : resource] = table.columnDefinitions.map(
       ({ name, type, format, priority }) => ({ name, type, format, priority }),

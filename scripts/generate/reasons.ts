@@ -12,6 +12,9 @@ export const CONDITIONAL: Record<string, string> = {
   'apps.v1.RollingUpdateStatefulSetStrategy.partition': 'only when the strategy is RollingUpdate',
   'apps.v1.StatefulSetUpdateStrategy.rollingUpdate':
     'only when type was absent; an explicit RollingUpdate gets none',
+  'autoscaling.v2.HPAScalingRules.policies':
+    'with a behavior: scaleUp by 4 Pods or 100% in 15 seconds, scaleDown by 100% in 15 seconds',
+  'autoscaling.v2.HPAScalingRules.stabilizationWindowSeconds': 'scaleUp only',
   'batch.v1.JobSpec.backoffLimit':
     'Jobs only, not the template in a CronJob: 2147483647 with backoffLimitPerIndex, else 6',
   'batch.v1.JobSpec.completionMode': 'Jobs only, not the template in a CronJob',
@@ -36,6 +39,7 @@ export const CONDITIONAL: Record<string, string> = {
     'PersistentVolumes only, not in a VolumeAttachment',
   'core.v1.PersistentVolumeSpec.volumeMode': 'PersistentVolumes only, not in a VolumeAttachment',
   'core.v1.PodSpec.enableServiceLinks': 'Pods only, not templates',
+  'core.v1.ReplicationControllerSpec.selector': 'the labels of the template',
   'core.v1.ResourceRequirements.limits':
     'Pods only: spec.resources gets the sum of hugepages limits of the containers, unless limited or requested there',
   'core.v1.ResourceRequirements.requests':
@@ -52,16 +56,21 @@ export const CONDITIONAL: Record<string, string> = {
   'core.v1.VolumeSource.emptyDir': 'only when the volume has no source at all',
   'networking.v1.NetworkPolicySpec.policyTypes':
     'when absent or empty: Ingress, and Egress if there are egress rules',
+  'resource.v1.DeviceSubRequest.count': 'only when allocationMode is (or became) ExactCount',
+  'resource.v1.DeviceTaint.timeAdded': 'the time of the request',
+  'resource.v1.ExactDeviceRequest.count': 'only when allocationMode is (or became) ExactCount',
   'rbac.v1.Subject.apiGroup': 'kinds User and Group only',
   'apiextensions.v1.CustomResourceDefinitionNames.listKind': 'kind + List',
   'apiextensions.v1.CustomResourceDefinitionNames.singular': 'kind in lower case',
   'apiextensions.v1.CustomResourceDefinitionStatus.storedVersions': 'the first version with storage: true',
   'meta.v1.ObjectMeta.labels':
-    "Job: the template's labels when it has none of its own; Namespace: kubernetes.io/metadata.name, whenever it has a name",
+    "Job and ReplicationController: the template's labels when it has none of its own; Namespace: kubernetes.io/metadata.name, whenever it has a name",
 };
 
 /** The same for changes by the conversion through the internal version. */
 export const CONVERSION: Record<string, string> = {
+  'autoscaling.v1.HorizontalPodAutoscalerSpec.targetCPUUtilizationPercentage':
+    '80 when no metric is given, neither here nor in an annotation',
   'apps.v1.RollingUpdateDaemonSet.maxSurge': '0 even under another strategy',
   'apps.v1.RollingUpdateDaemonSet.maxUnavailable': '0 even under another strategy',
   'apps.v1.RollingUpdateDeployment.maxSurge': '0 even under another strategy',

@@ -72,6 +72,10 @@ export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
     now: call.core.clock.now(),
     random: call.core.random,
     user: call.user,
+    isAllowed: (verb, group, resource, name) => {
+      const attributes = { verb, group, resource, subresource: '', name, namespace: '' };
+      return call.core.authorizer.authorize(call.user, attributes).allowed;
+    },
     get: (resource, key) => call.core.store.get(resource, key)?.object,
     list: function* (resource) {
       for (const stored of call.core.store.heads(resource)) yield stored.object;

@@ -13,7 +13,7 @@ import { bootstrapRoles } from './access/defaultRoles.ts';
 import { AdmissionChain, type AdmissionFunction } from './admission/admission.ts';
 import { noOutbound, type Outbound } from './admission/webhooks/outbound.ts';
 import { Aggregator } from './aggregation/aggregator.ts';
-import { type FrontProxy, publishFrontProxy, publishReader } from './aggregation/frontProxy.ts';
+import { type FrontProxy, publishFrontProxy } from './aggregation/frontProxy.ts';
 import type { Authenticator } from './authn/auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Core } from './context.ts';
@@ -93,10 +93,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     outbound,
   };
   await bootstrap(core);
-  if (core.authorizer.mode === 'RBAC') {
-    await bootstrapRoles(core);
-    await publishReader(core);
-  }
+  if (core.authorizer.mode === 'RBAC') await bootstrapRoles(core);
   if (options.frontProxy) await publishFrontProxy(core, options.frontProxy);
   const apiServices = new ApiServices(core);
   await apiServices.start();

@@ -47,8 +47,9 @@ export class AdmissionChain implements Admission {
 
   async validate(call: Call, write: Write): Promise<void> {
     const { object, old, dryRun } = write;
-    if (object && !call.subresource)
-      call.resource.strategy.approve?.(object, old, strategyContext(call, dryRun));
+    const { strategy } = call.resource;
+    const written = call.subresource ? strategy.subresources?.[call.subresource] : strategy;
+    if (object) written?.approve?.(object, old, strategyContext(call, dryRun));
     if (hasPolicies(call.core.store)) await runPolicies(call, write);
     await this.#run(call, write, 'validating');
     checkDeadline(call);

@@ -1,5 +1,5 @@
 // How aggregated API servers authenticate this one: by a client certificate. A ConfigMap publishes its CA and the
-// names of the headers with the user. Every cluster has that ConfigMap, and a Role to read it.
+// names of the headers with the user.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';
@@ -21,8 +21,6 @@ export interface FrontProxy {
 
 const NAMESPACE = 'kube-system';
 const CONFIG = 'extension-apiserver-authentication';
-const READER = `${CONFIG}-reader`;
-const RBAC = 'rbac.authorization.k8s.io';
 
 /** Written at every start: the CA may have changed. */
 export async function publishFrontProxy(core: Core, { authority, name }: FrontProxy): Promise<void> {
@@ -42,30 +40,6 @@ export async function publishFrontProxy(core: Core, { authority, name }: FrontPr
     ...object,
     ...(known ? { metadata: { ...known.object.metadata } } : {}),
   });
-}
-
-/** The Role to read the ConfigMap; aggregated API servers can be bound to it. */
-export async function publishReader(core: Core): Promise<void> {
-  const table = `roles.${RBAC}`;
-  const key = `${NAMESPACE}/${READER}`;
-  if (core.store.get(table, key)) return;
-  const role: KubeObject = {
-    kind: 'Role',
-    apiVersion: `${RBAC}/v1`,
-    metadata: {
-      ...metadataOf(core, READER),
-      labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
-    },
-    rules: [
-      {
-        apiGroups: [''],
-        resourceNames: [CONFIG],
-        resources: ['configmaps'],
-        verbs: ['get', 'list', 'watch'],
-      },
-    ],
-  };
-  await core.store.put(table, key, 0, role);
 }
 
 const metadataOf = ({ random, clock }: Core, name: string): KubeObject['metadata'] => ({

@@ -1,37 +1,24 @@
-// The order of groups and versions in discovery: each group version has two priorities, which are fixed for the
-// groups of this server.
+// The order of groups and versions in discovery: each group version has two priorities. Those of built-in groups are
+// recorded from kube-apiserver.
 
+import { servedData } from '../data/tables.ts';
 import { compareApiVersions, type GroupInfo, type Registry } from '../resources/registry.ts';
 import { type Ranked, REGISTRATION_GROUP } from './registration.ts';
 
-/** Order of groups in discovery, highest first, and of the versions in a group. */
-const PRIORITIES: Readonly<Record<string, readonly [group: number, version: number]>> = {
-  '': [18000, 1],
-  [REGISTRATION_GROUP]: [20001, 0],
-  apps: [17800, 15],
-  'events.k8s.io': [17750, 15],
-  'authentication.k8s.io': [17700, 15],
-  'authorization.k8s.io': [17600, 15],
-  batch: [17400, 15],
-  'networking.k8s.io': [17200, 15],
-  policy: [17100, 15],
-  'rbac.authorization.k8s.io': [17000, 15],
-  'storage.k8s.io': [16800, 15],
-  'admissionregistration.k8s.io': [16700, 15],
-  'apiextensions.k8s.io': [16700, 15],
-  'coordination.k8s.io': [16500, 15],
-  'discovery.k8s.io': [16200, 15],
-};
+const REGISTRATION_PRIORITY = [20001, 0] as const;
 const CUSTOM_PRIORITY = [1000, 100] as const;
 
-/** The priorities of a group that this server serves, and of each version in it. */
-export const localPriority = (group: string): readonly [group: number, version: number] =>
-  (Object.hasOwn(PRIORITIES, group) ? PRIORITIES[group] : undefined) ?? CUSTOM_PRIORITY;
+/** The priorities of a group version that this server serves. */
+export function localPriority(group: string, version: string): readonly [group: number, version: number] {
+  // The registration group itself has no APIService.
+  if (group === REGISTRATION_GROUP) return REGISTRATION_PRIORITY;
+  return servedData().priorities[`${version}.${group}`] ?? CUSTOM_PRIORITY;
+}
 
 const localVersions = (registry: Registry): Ranked[] =>
   registry.groups().flatMap(({ group, versions }) => {
-    const [groupPriority, versionPriority] = localPriority(group);
     return versions.map((version) => {
+      const [groupPriority, versionPriority] = localPriority(group, version);
       const name = `${version}.${group}`;
       return { name, group, version, groupPriority, versionPriority };
     });

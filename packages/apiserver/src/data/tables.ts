@@ -1,6 +1,7 @@
 // The generated tables, read once on first use, not at import.
 
 import { readFileSync } from 'node:fs';
+import type { KubeObject } from '@lapse/kube/api/object';
 import type { BuiltinTable, DefaultsTable } from '#schema/builtinTable';
 import type { SubresourceInfo } from '../resources/resource.ts';
 
@@ -33,6 +34,8 @@ export interface ServedResource {
 export interface ServedData {
   readonly version: Readonly<Record<string, string>>;
   readonly groups: readonly { name: string; versions: string[] }[];
+  /** Order in discovery, by APIService (`v1.batch`). */
+  readonly priorities: Readonly<Record<string, readonly [group: number, version: number]>>;
   readonly resources: readonly ServedResource[];
 }
 
@@ -49,4 +52,9 @@ export interface ColumnData {
 /** Table columns per resource (`jobs.batch`). */
 export const columnsData = once(() =>
   read<Readonly<Record<string, readonly ColumnData[]>>>('./columns.json'),
+);
+
+/** The objects that a new cluster has, per stored resource (`clusterroles.rbac.authorization.k8s.io`). */
+export const bootstrapData = once(() =>
+  read<Readonly<Record<string, readonly KubeObject[]>>>('./bootstrap.json'),
 );

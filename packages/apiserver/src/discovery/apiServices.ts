@@ -78,7 +78,7 @@ export class ApiServices {
     const { clock, random, registry } = this.#core;
     const now = formatTime(clock.now());
     const custom = registry.isCustomGroup(group);
-    const [groupPriorityMinimum, versionPriority] = localPriority(group);
+    const [groupPriorityMinimum, versionPriority] = localPriority(group, version);
     return {
       kind: 'APIService',
       apiVersion: 'apiregistration.k8s.io/v1',

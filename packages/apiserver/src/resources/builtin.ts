@@ -20,9 +20,9 @@ export function registerBuiltins(registry: Registry): void {
 export function builtinResource(served: ServedResource): Resource {
   const { group, version, kind } = served;
   const name = storageName(group, served.resource);
-  const strategy = strategyFor(name);
+  const strategy = strategyFor(name, version);
   const selectable = fieldsOf(name);
-  const shared = sharedTable(name);
+  const shared = sharedTable(name, version);
   const structName = builtinTable().kinds[`${apiVersionOf(served)}/${kind}`];
   if (!structName)
     throw new Error(

@@ -44,6 +44,8 @@ export interface StrategyContext {
   readonly now: Instant;
   readonly random: Random;
   readonly user: UserInfo;
+  /** Whether the user may use the verb on a cluster-scoped resource. */
+  readonly isAllowed: (verb: string, group: string, resource: string, name: string) => boolean;
   /** Reads a committed object of another resource, by stored resource and key. */
   readonly get: (resource: string, key: string) => KubeObject | undefined;
   /** All objects of a resource, including uncommitted ones, in no particular order. */
@@ -71,6 +73,8 @@ export interface UpdateStrategy {
     context: StrategyContext,
     meta: readonly FieldError[],
   ): FieldError[];
+  /** Applies the validating admission plugins of a default server, after validation. Throws to reject. */
+  approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   /** validateUpdate validates metadata itself, where Kubernetes does; otherwise the generic validation runs twice. */
   readonly validatesMeta?: boolean;
   /** Final normalization on create and update, after validation. */
@@ -93,8 +97,6 @@ export interface Strategy extends UpdateStrategy {
   applyDefaults?(object: KubeObject): void;
   /** Applies the mutating admission plugins of a default server; `old` is absent on create. May throw. */
   admit?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
-  /** Applies the validating admission plugins of a default server, after validation. Throws to reject. */
-  approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
   /** `meta`: the errors of the metadata, which the result need not repeat. */
   validate?(object: KubeObject, context: StrategyContext, meta: readonly FieldError[]): FieldError[];

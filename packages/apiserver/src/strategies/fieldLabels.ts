@@ -70,6 +70,14 @@ const FIELDS: Readonly<Record<string, SelectableFields>> = {
   services: fields({ 'spec.clusterIP': spec('clusterIP'), 'spec.type': spec('type') }),
   events: fields(EVENT),
   'events.events.k8s.io': fields(MODERN_EVENT),
+  replicationcontrollers: fields({
+    'status.replicas': (controller) => String(number(statusOf(controller), 'replicas') ?? 0),
+  }),
+  'certificatesigningrequests.certificates.k8s.io': fields({ 'spec.signerName': spec('signerName') }),
+  'resourceslices.resource.k8s.io': fields({
+    'spec.nodeName': spec('nodeName'),
+    'spec.driver': spec('driver'),
+  }),
   'jobs.batch': {
     ...fields({ 'status.successful': (job) => String(number(statusOf(job), 'succeeded') ?? 0) }),
     unsupported: (label) => `field label "${label}" not supported for Job`,

@@ -33,6 +33,12 @@ const QUOTES_INTERNALS = new Set([
   'PersistentVolume: changes',
   'CSINode: changes',
   'VolumeAttachment: changes',
+  'ServiceCIDR: nothing',
+  'IPAddress: defaults',
+  'FlowSchema: nothing',
+  'FlowSchema: changes',
+  'PriorityLevelConfiguration: changes',
+  'RuntimeClass: bad',
 ]);
 
 let count = 0;

@@ -131,6 +131,7 @@ export const softened = (steps: readonly Step[]): Json =>
     typeof value === 'string'
       ? value
           .replace(/(Invalid|Unsupported) value: [{[].*?[}\]]: /gs, '$1 value: {…}: ')
+          .replace(/Duplicate value: {[^}]*}/g, 'Duplicate value: {…}')
           .replace(/\n@@[\s\S]*/g, '\n<diff>')
       : value,
   ) as Json;

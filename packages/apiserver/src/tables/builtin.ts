@@ -2,11 +2,13 @@
 
 import { columnsData } from '../data/tables.ts';
 import { ACCESS } from './access.ts';
+import { AUTOSCALING } from './autoscaling.ts';
 import { nameOf } from './cells.ts';
 import { CORE_KINDS } from './coreKinds.ts';
 import { eventCells } from './events.ts';
 import { NETWORK } from './network.ts';
 import { podCells, podConditions } from './pods.ts';
+import { POLICIES } from './policies.ts';
 import type { Cells, Column, TablePrinter } from './printer.ts';
 import { VOLUMES } from './volumes.ts';
 import { WORKLOADS } from './workloads.ts';
@@ -17,8 +19,10 @@ const CELLS: Readonly<Record<string, Cells>> = {
   events: eventCells,
   'events.events.k8s.io': eventCells,
   ...ACCESS,
+  ...AUTOSCALING,
   ...CORE_KINDS,
   ...NETWORK,
+  ...POLICIES,
   ...VOLUMES,
   ...WORKLOADS,
 };

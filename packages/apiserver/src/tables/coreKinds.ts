@@ -106,6 +106,12 @@ function quotaUse(quota: KubeObject, wanted: (resource: string) => boolean): str
     .join(', ');
 }
 
+const componentStatusCells: Cells = (component) => {
+  const healthy = objects(get(component, 'conditions')).find((c) => c['type'] === 'Healthy');
+  const status = healthy ? (healthy['status'] === 'True' ? 'Healthy' : 'Unhealthy') : 'Unknown';
+  return [nameOf(component), status, text(healthy?.['message']), text(healthy?.['error'])];
+};
+
 const apiServiceCells: Cells = (object, now) => {
   const service = get(object, 'spec', 'service');
   return [
@@ -130,6 +136,7 @@ export const CORE_KINDS: Readonly<Record<string, Cells>> = {
   serviceaccounts: serviceAccountCells,
   nodes: nodeCells,
   resourcequotas: resourceQuotaCells,
+  componentstatuses: componentStatusCells,
   'leases.coordination.k8s.io': leaseCells,
   'apiservices.apiregistration.k8s.io': apiServiceCells,
 };

@@ -124,10 +124,41 @@ const slicePort = (port: JsonObject): string => {
   return number === undefined ? textOr(port['name'], '*') : String(int(number));
 };
 
+const ingressClassCells: Cells = (object, now) => {
+  const isDefault = object.metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';
+  const parameters = get(object, 'spec', 'parameters');
+  const group = at(parameters, 'apiGroup');
+  const kind = `${text(at(parameters, 'kind'))}${group === undefined ? '' : `.${text(group)}`}`;
+  return [
+    nameOf(object) + (isDefault ? ' (default)' : ''),
+    text(get(object, 'spec', 'controller')),
+    parameters === undefined ? NONE : `${kind}/${text(at(parameters, 'name'))}`,
+    ageOf(object, now),
+  ];
+};
+
+const ipAddressCells: Cells = (object) => {
+  const parent = get(object, 'spec', 'parentRef');
+  if (parent === undefined) return [nameOf(object), NONE];
+  const group = text(at(parent, 'group'));
+  const resource = text(at(parent, 'resource')) + (group && `.${group}`);
+  const parts = [resource.toLowerCase(), text(at(parent, 'namespace')), text(at(parent, 'name'))];
+  return [nameOf(object), parts.filter((part, i) => i !== 1 || part !== '').join('/')];
+};
+
+const serviceCidrCells: Cells = (object, now) => [
+  nameOf(object),
+  texts(get(object, 'spec', 'cidrs')).join(','),
+  ageOf(object, now),
+];
+
 export const NETWORK: Readonly<Record<string, Cells>> = {
   services: serviceCells,
   endpoints: endpointsCells,
   'endpointslices.discovery.k8s.io': endpointSliceCells,
   'ingresses.networking.k8s.io': ingressCells,
+  'ingressclasses.networking.k8s.io': ingressClassCells,
+  'ipaddresses.networking.k8s.io': ipAddressCells,
   'networkpolicies.networking.k8s.io': networkPolicyCells,
+  'servicecidrs.networking.k8s.io': serviceCidrCells,
 };

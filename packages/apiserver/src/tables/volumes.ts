@@ -123,6 +123,12 @@ const csiNodeCells: Cells = (node, now) => [
   ageOf(node, now),
 ];
 
+const attributesClassCells: Cells = (object, now) => [
+  nameOf(object),
+  text(get(object, 'driverName')),
+  ageOf(object, now),
+];
+
 export const VOLUMES: Readonly<Record<string, Cells>> = {
   persistentvolumes: volumeCells,
   persistentvolumeclaims: claimCells,
@@ -130,4 +136,5 @@ export const VOLUMES: Readonly<Record<string, Cells>> = {
   'volumeattachments.storage.k8s.io': attachmentCells,
   'csidrivers.storage.k8s.io': csiDriverCells,
   'csinodes.storage.k8s.io': csiNodeCells,
+  'volumeattributesclasses.storage.k8s.io': attributesClassCells,
 };

@@ -100,6 +100,22 @@ const replicaSetCells: Cells = (replicaSet, now) => [
   selectorText(get(replicaSet, 'spec', 'selector')),
 ];
 
+const replicationControllerCells: Cells = (controller, now) => [
+  nameOf(controller),
+  int(get(controller, 'spec', 'replicas')),
+  status(controller, 'replicas'),
+  status(controller, 'readyReplicas'),
+  ageOf(controller, now),
+  ...templateContainers(controller),
+  labelsText(get(controller, 'spec', 'selector')),
+];
+
+const podTemplateCells: Cells = (object) => [
+  nameOf(object),
+  ...containerCells(get(object, 'template', 'spec')),
+  labelsText(get(object, 'template', 'metadata', 'labels')),
+];
+
 const statefulSetCells: Cells = (statefulSet, now) => [
   nameOf(statefulSet),
   readyOfDesired(statefulSet),
@@ -149,6 +165,8 @@ export const WORKLOADS: Readonly<Record<string, Cells>> = {
   'cronjobs.batch': cronJobCells,
   'deployments.apps': deploymentCells,
   'replicasets.apps': replicaSetCells,
+  replicationcontrollers: replicationControllerCells,
+  podtemplates: podTemplateCells,
   'statefulsets.apps': statefulSetCells,
   'daemonsets.apps': daemonSetCells,
   'controllerrevisions.apps': controllerRevisionCells,

@@ -21,6 +21,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   'pods/eviction': { POST: evictPod },
   'pods/log': { GET: podLog },
   'replicasets.apps/scale': scaleEndpoint,
+  'replicationcontrollers/scale': scaleEndpoint,
   'serviceaccounts/token': { POST: requestToken },
   'statefulsets.apps/scale': scaleEndpoint,
 };

@@ -178,8 +178,14 @@ func valueOf(field reflect.StructField, after reflect.Value) string {
 	if after.IsZero() || isEmpty {
 		return ""
 	}
+	if after.Type() == reflect.TypeFor[*metav1.Time]() {
+		return currentTime
+	}
 	return encode(after)
 }
+
+// currentTime stands for every time that defaulting writes: it is the time of the request.
+const currentTime = "the current time"
 
 func encode(v reflect.Value) string {
 	text, err := json.Marshal(v.Interface())

@@ -14,28 +14,42 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
 	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
 	_ "k8s.io/kubernetes/pkg/apis/events/install"
+	_ "k8s.io/kubernetes/pkg/apis/flowcontrol/install"
 	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 )
 
-// A servedGroup lists the kinds of one group's v1 that the embedded server knows. Kinds with a List are resources of
-// their own; the others are only the body of a review or of a subresource.
+// A servedGroup lists the kinds of one group version that the embedded server knows. Kinds with a List are resources
+// of their own; the others are only the body of a review or of a subresource.
 type servedGroup struct {
-	group  string
-	listed []string
-	bodies []string
+	group   string
+	version string // default: v1
+	listed  []string
+	bodies  []string
+}
+
+func (group servedGroup) groupVersion() schema.GroupVersion {
+	if group.version == "" {
+		return schema.GroupVersion{Group: group.group, Version: "v1"}
+	}
+	return schema.GroupVersion{Group: group.group, Version: group.version}
 }
 
 var served = []servedGroup{
 	{group: "", listed: []string{
-		"ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node", "PersistentVolume",
-		"PersistentVolumeClaim", "Pod", "ResourceQuota", "Secret", "Service", "ServiceAccount",
+		"ComponentStatus", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node", "PersistentVolume",
+		"PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service",
+		"ServiceAccount",
 	}, bodies: []string{"Binding"}},
 	{group: "admissionregistration.k8s.io", listed: []string{
 		"MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
@@ -48,15 +62,27 @@ var served = []servedGroup{
 	{group: "authorization.k8s.io", bodies: []string{
 		"LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview",
 	}},
-	{group: "autoscaling", bodies: []string{"Scale"}},
+	{group: "autoscaling", listed: []string{"HorizontalPodAutoscaler"}, bodies: []string{"Scale"}},
+	{group: "autoscaling", version: "v2", listed: []string{"HorizontalPodAutoscaler"}},
 	{group: "batch", listed: []string{"CronJob", "Job"}},
+	{group: "certificates.k8s.io", listed: []string{"CertificateSigningRequest"}},
 	{group: "coordination.k8s.io", listed: []string{"Lease"}},
 	{group: "discovery.k8s.io", listed: []string{"EndpointSlice"}},
 	{group: "events.k8s.io", listed: []string{"Event"}},
-	{group: "networking.k8s.io", listed: []string{"Ingress", "NetworkPolicy"}},
+	{group: "flowcontrol.apiserver.k8s.io", listed: []string{"FlowSchema", "PriorityLevelConfiguration"}},
+	{group: "networking.k8s.io", listed: []string{
+		"IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR",
+	}},
+	{group: "node.k8s.io", listed: []string{"RuntimeClass"}},
 	{group: "policy", listed: []string{"PodDisruptionBudget"}, bodies: []string{"Eviction"}},
 	{group: "rbac.authorization.k8s.io", listed: []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}},
-	{group: "storage.k8s.io", listed: []string{"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"}},
+	{group: "resource.k8s.io", listed: []string{
+		"DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice",
+	}},
+	{group: "scheduling.k8s.io", listed: []string{"PriorityClass"}},
+	{group: "storage.k8s.io", listed: []string{
+		"CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment", "VolumeAttributesClass",
+	}},
 }
 
 // metaKinds belong to no group: what requests and answers are made of.
@@ -83,7 +109,7 @@ func newScheme() *runtime.Scheme {
 // eachRoot calls visit for every served kind that has a body of its own, in a fixed order.
 func eachRoot(scheme *runtime.Scheme, visit func(key string, object runtime.Object)) {
 	for _, group := range served {
-		gv := schema.GroupVersion{Group: group.group, Version: "v1"}
+		gv := group.groupVersion()
 		for _, kind := range append(append([]string{}, group.listed...), group.bodies...) {
 			visit(gv.String()+"/"+kind, mustNew(scheme, gv.WithKind(kind)))
 		}

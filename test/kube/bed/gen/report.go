@@ -15,13 +15,14 @@ func (o *observer) report() (map[string]map[string]json.RawMessage, []conditiona
 	rest := []conditional{}
 	o.each(func(owner, name string, s *sighting) {
 		value, isConstant := only(s.values())
+		isConstant = isConstant && value != currentTime
 		if isConstant && value != "" {
 			if constants[owner] == nil {
 				constants[owner] = map[string]json.RawMessage{}
 			}
 			constants[owner][name] = json.RawMessage(value)
 		}
-		if len(s.values()) > 1 || len(s.changed) > 0 {
+		if len(s.values()) > 1 || len(s.changed) > 0 || value == currentTime {
 			rest = append(rest, s.describe(owner, name))
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -76,7 +75,7 @@ func collectTypes() typeTable {
 	addKind := func(key string, t reflect.Type) { table.Kinds[key] = table.add(t) }
 	eachRoot(scheme, func(key string, object runtime.Object) { addKind(key, reflect.TypeOf(object).Elem()) })
 	for _, group := range served {
-		gv := schema.GroupVersion{Group: group.group, Version: "v1"}
+		gv := group.groupVersion()
 		for _, kind := range group.listed {
 			list := mustNew(scheme, gv.WithKind(kind+"List"))
 			addKind(gv.String()+"/"+kind+"List", reflect.TypeOf(list).Elem())

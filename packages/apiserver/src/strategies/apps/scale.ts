@@ -1,4 +1,5 @@
-// The scale subresource of Deployments, ReplicaSets and StatefulSets: their replicas as an autoscaling/v1 Scale.
+// The scale subresource of Deployments, ReplicaSets, StatefulSets and ReplicationControllers: their replicas as an
+// autoscaling/v1 Scale.
 
 import { conflict, notFound } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -28,7 +29,7 @@ import { subdomainName } from '../names.ts';
 import { codecOf, decodeAs, structNameOf } from '../subresource.ts';
 import { assign, child, ensure, number } from '../values.ts';
 
-const PATHS = replicasAt(['apps/v1', 'apps/v1beta1', 'apps/v1beta2'], 'spec', 'replicas');
+const PATHS = replicasAt(['v1', 'apps/v1', 'apps/v1beta1', 'apps/v1beta2'], 'spec', 'replicas');
 
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
@@ -131,11 +132,17 @@ function patched(call: Call, { fieldValidation }: WriteOptions, value: Json): Ku
   }
 }
 
+/** A ReplicationController has a map of labels instead of a selector. */
+function selectorOf(object: KubeObject): string {
+  const selector = child(specOf(object), 'selector');
+  return bareSelectorText(object.kind === 'ReplicationController' ? { matchLabels: selector } : selector);
+}
+
 function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const metadata = { name, namespace, uid, resourceVersion, creationTimestamp };
   const replicas = number(specOf(object), 'replicas') ?? 0;
-  const selector = bareSelectorText(child(specOf(object), 'selector'));
+  const selector = selectorOf(object);
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

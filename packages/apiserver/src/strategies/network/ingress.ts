@@ -9,8 +9,7 @@ import { legacyAddress } from '../addresses.ts';
 import { check, dnsSubdomain, metaOf, metaUpdate, oneOf, portNumber } from '../checks.ts';
 import { labelName, pathSegmentName, portName, subdomainName } from '../names.ts';
 import { child, copyField, has, number, objects, part, text, texts } from '../values.ts';
-
-const CLASS = 'kubernetes.io/ingress.class';
+import { CLASS_ANNOTATION, chooseIngressClass } from './ingressClass.ts';
 
 function validateSpec(spec: JsonObject): FieldError[] {
   const rules = objects(spec, 'rules');
@@ -122,11 +121,14 @@ function validateReference(reference: JsonObject, path: string): FieldError[] {
 
 function validateCreate(ingress: KubeObject): FieldError[] {
   const spec = specOf(ingress);
-  const annotation = ingress.metadata.annotations?.[CLASS];
+  const annotation = ingress.metadata.annotations?.[CLASS_ANNOTATION];
   const differs =
     annotation !== undefined && has(spec, 'ingressClassName') && annotation !== spec['ingressClassName'];
   const why = 'must match `ingressClassName` when both are specified';
-  return [...validateSpec(spec), ...(differs ? [invalid(`annotations.${CLASS}`, annotation, why)] : [])];
+  return [
+    ...validateSpec(spec),
+    ...(differs ? [invalid(`annotations.${CLASS_ANNOTATION}`, annotation, why)] : []),
+  ];
 }
 
 const validateStatus = (ingress: KubeObject): FieldError[] =>
@@ -145,6 +147,7 @@ const validateStatus = (ingress: KubeObject): FieldError[] =>
 export const ingressStrategy: Strategy = {
   nameRule: subdomainName,
   generation: true,
+  admit: chooseIngressClass,
   prepareForCreate: (ingress) => {
     ingress['status'] = { loadBalancer: {} };
   },
@@ -157,8 +160,10 @@ export const ingressStrategy: Strategy = {
     ...validateSpec(specOf(next)),
   ],
   warnings: (next, old) =>
-    !old && next.metadata.annotations?.[CLASS] !== undefined && !has(specOf(next), 'ingressClassName')
-      ? [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`]
+    !old &&
+    next.metadata.annotations?.[CLASS_ANNOTATION] !== undefined &&
+    !has(specOf(next), 'ingressClassName')
+      ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
       : [],
   subresources: {
     status: { prepareForUpdate: (next, old) => copyField(next, old, 'spec'), validateUpdate: validateStatus },

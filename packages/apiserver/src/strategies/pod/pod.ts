@@ -6,9 +6,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { type Strategy, specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
 import { metaOf, metaUpdate } from '../checks.ts';
 import { labelName, subdomainName } from '../names.ts';
+import { approveOverhead } from '../node/runtimeClass.ts';
 import { keepMeta } from '../statusMeta.ts';
 import { child, copyField, ensure, list, number, objects, text } from '../values.ts';
-import { admitPod, approvePod } from './admission.ts';
+import { admitPod } from './admission.ts';
 import { validateAnnotationChange, validatePodAnnotations } from './annotations.ts';
 import { setPodCondition } from './conditions.ts';
 import { paddedImage } from './containers.ts';
@@ -141,7 +142,7 @@ export const podStrategy: Strategy = {
   returnDeleted: true,
   applyDefaults: defaultPod,
   admit: admitPod,
-  approve: approvePod,
+  approve: approveOverhead,
   prepareForCreate(pod, { now }) {
     const spec = ensure(pod, 'spec');
     const status: JsonObject = { phase: 'Pending', qosClass: qosClass(spec) };

@@ -7,13 +7,14 @@ import { clone, equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Strategy, type StrategyContext, specOf, statusOf } from '../../resources/resource.ts';
 import { IMMUTABLE, immutable, metaOf, metaUpdate, qualifiedName } from '../checks.ts';
+import { defaultClass } from '../defaultClass.ts';
 import { subdomainName } from '../names.ts';
 import { basicQuantity, compareQuantities, nanos } from '../quantities.ts';
 import { unifiedDiff } from '../unifiedDiff.ts';
 import { assign, child, copyField, ensure, entries, flag, has, list, part, text, value } from '../values.ts';
 import { validateClaimSpec } from './claimSpec.ts';
 import { protect } from './persistentVolume.ts';
-import { defaultClass } from './storageClass.ts';
+import { IS_DEFAULT_STORAGE_CLASS } from './storageClass.ts';
 
 const PROTECTION = 'kubernetes.io/pvc-protection';
 const OLD_CLASS = 'volume.beta.kubernetes.io/storage-class';
@@ -29,7 +30,8 @@ function admit(claim: KubeObject, old: KubeObject | undefined, context: Strategy
   protect(claim, old, PROTECTION);
   const spec = ensure(claim, 'spec');
   if (old || has(spec, 'storageClassName') || claim.metadata.annotations?.[OLD_CLASS] !== undefined) return;
-  assign(spec, 'storageClassName', defaultClass(context.list('storageclasses.storage.k8s.io')));
+  const classes = context.list('storageclasses.storage.k8s.io');
+  assign(spec, 'storageClassName', defaultClass(classes, IS_DEFAULT_STORAGE_CLASS));
 }
 
 /** Claims can grow only when bound, and only when their class allows expansion. */

@@ -15,9 +15,7 @@ function validate(storageClass: KubeObject): FieldError[] {
   const provisioner = text(storageClass, 'provisioner');
   const policy = text(storageClass, 'reclaimPolicy');
   return [
-    ...(provisioner === ''
-      ? [required('provisioner')]
-      : qualifiedName(provisioner.toLowerCase(), 'provisioner')),
+    ...validateProvisioner(provisioner, 'provisioner'),
     ...validateParameters(stringMap(storageClass, 'parameters')),
     ...(policy === '' ? [] : oneOf(policy, ['Delete', 'Retain'], 'reclaimPolicy')),
     ...(has(storageClass, 'volumeBindingMode')
@@ -31,10 +29,13 @@ function validate(storageClass: KubeObject): FieldError[] {
   ];
 }
 
-function validateParameters(parameters: Record<string, string>): FieldError[] {
+export const validateProvisioner = (name: string, path: string): FieldError[] =>
+  name === '' ? [required(path)] : qualifiedName(name.toLowerCase(), path);
+
+export function validateParameters(parameters: Record<string, string>): FieldError[] {
   const errors: FieldError[] = [];
   const all = Object.entries(parameters);
-  if (all.length > MAX_PARAMETERS) errors.push(tooLong('parameters', MAX_PARAMETERS));
+  if (all.length > MAX_PARAMETERS) return [tooLong('parameters', MAX_PARAMETERS)];
   if (Object.hasOwn(parameters, '')) errors.push(invalid('parameters', '', 'field can not be empty.'));
   const bytes = all.reduce((sum, [k, v]) => sum + Buffer.byteLength(k) + Buffer.byteLength(v), 0);
   if (bytes > MAX_PARAMETER_BYTES) errors.push(tooLong('parameters', MAX_PARAMETER_BYTES));
@@ -45,27 +46,11 @@ const FROZEN = ['provisioner', 'reclaimPolicy', 'volumeBindingMode'];
 const parametersOf = (storageClass: KubeObject) =>
   has(storageClass, 'parameters') ? sortedMap(stringMap(storageClass, 'parameters')) : undefined;
 
-const IS_DEFAULT = [
+/** Marks the class of claims without a class. */
+export const IS_DEFAULT_STORAGE_CLASS = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
-
-/** The class of claims without a class: the newest one marked as default. */
-export function defaultClass(classes: Iterable<KubeObject>): string | undefined {
-  let best: KubeObject | undefined;
-  for (const candidate of classes) {
-    const { annotations = {} } = candidate.metadata;
-    if (!IS_DEFAULT.some((key) => annotations[key] === 'true')) continue;
-    if (!best || isBefore(candidate, best)) best = candidate;
-  }
-  return best?.metadata.name;
-}
-
-/** Newest first; created in the same second, by name. */
-function isBefore(a: KubeObject, b: KubeObject): boolean {
-  const [made, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
-  return made === other ? (a.metadata.name ?? '') < (b.metadata.name ?? '') : made > other;
-}
 
 export const storageClassStrategy: Strategy = {
   nameRule: subdomainName,
