@@ -13,7 +13,7 @@ test('regenerating changes no file', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'lapse-generate-'));
   try {
     const paths = await generate(fresh);
-    expect(paths).toHaveLength(5);
+    expect(paths).toHaveLength(6);
     for (const path of paths) {
       const isSame = readFileSync(join(fresh, path)).equals(readFileSync(join(REPOSITORY, path)));
       expect(isSame, `${path} is out of date: npm run generate`).toBe(true);

@@ -19,11 +19,11 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'The descriptions are most of the size of the documents, and only `kubectl explain` reads them.',
   },
   {
-    what: 'The server serves only common kinds: no ReplicationControllers, autoscalers, PriorityClasses, RuntimeClasses, IngressClasses or certificate requests.',
-    why: 'Requests for other kinds get 404, as on a server without these APIs.',
+    what: 'Built-in kinds are served in their stable versions. MutatingAdmissionPolicies are not served. ComponentStatuses are an empty list.',
+    why: 'Requests for other kinds get 404, as on a server without these APIs. There are no components of a control plane whose status the server could report.',
   },
   {
-    what: 'Only some default admission plugins run: NamespaceLifecycle, Priority, default tolerations, taints of new Nodes, default StorageClass, protection and expansion of volumes, ValidatingAdmissionPolicies and webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced. Pods get no service account and no token volume.',
+    what: 'Only some default admission plugins run: NamespaceLifecycle, Priority, RuntimeClass, default tolerations, taints of new Nodes, default StorageClass and IngressClass, protection and expansion of volumes, checks of certificate requests, ValidatingAdmissionPolicies and webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced. Pods get no service account and no token volume.',
     why: 'The other plugins limit what kubelets and tenants may use. The server has neither.',
   },
   {
@@ -47,7 +47,7 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: '`v1beta1` is obsolete, and Kubernetes 1.37 no longer sends reviews to webhooks.',
   },
   {
-    what: 'There is no `flowcontrol.apiserver.k8s.io` and no priority level.',
+    what: 'FlowSchemas and PriorityLevelConfigurations are stored and have no effect. Responses do not name them, and no conditions are added to their status.',
     why: 'The server is one process with bounded concurrency and without tenants.',
   },
   {
@@ -87,8 +87,16 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'A new user needs no setup. With RBAC the stored roles and bindings decide, as on kube-apiserver.',
   },
   {
-    what: 'Under RBAC the server starts with eleven default roles. Aggregation has effect at once and is not written into the aggregated role; other rules of such a role are shown and have no effect.',
-    why: 'The roles of Kubernetes components have no users here. A controller writes aggregated rules on kube-apiserver; the resulting permissions are the same.',
+    what: 'Aggregation of ClusterRoles has effect at once and is not written into the aggregated role; other rules of such a role are shown and have no effect.',
+    why: 'A controller writes aggregated rules on kube-apiserver; the resulting permissions are the same.',
+  },
+  {
+    what: 'Addresses of Services are not stored as IPAddresses, and ServiceCIDRs that clients create have no effect. The Service `default/kubernetes` exists when the server listens on a socket, and its endpoint may be a loopback address.',
+    why: 'The stored Services are the state of the allocator. In process the server has no address; by default it listens on loopback only.',
+  },
+  {
+    what: 'Values of resource.k8s.io are not validated, except that specs of claims are immutable. Permissions for their status are not checked.',
+    why: 'Device drivers and the scheduler write these objects; there is neither.',
   },
   {
     what: 'Service account tokens are signed with a secret of the server (HS256), not with a key pair.',

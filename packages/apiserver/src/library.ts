@@ -9,6 +9,7 @@ export { type LocalService, localOutbound } from './aggregation/localOutbound.ts
 export { type Authenticator, parseTokenFile, tokenAuthenticator } from './authn/auth.ts';
 export { frontProxyCertificate, type ServingCertificate, servingCertificate } from './authn/certificates.ts';
 export { type Listener, type ListenOptions, listen } from './http/listen.ts';
+export type { Advertised } from './kubernetesService.ts';
 export { type ApiServer, createServer, type ServerOptions } from './server.ts';
 export { openSqliteJournal } from './store/sqlite.ts';
 export { Store } from './store/store.ts';

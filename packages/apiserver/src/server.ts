@@ -22,6 +22,7 @@ import { ApiServices } from './discovery/apiServices.ts';
 import { handle } from './http/handle.ts';
 import { InFlight } from './http/inFlight.ts';
 import { importObject } from './importObject.ts';
+import { type Advertised, KubernetesService } from './kubernetesService.ts';
 import { RequestMetrics } from './metrics/requests.ts';
 import { registerBuiltins } from './resources/builtin.ts';
 import { Registry } from './resources/registry.ts';
@@ -57,6 +58,8 @@ export interface ApiServer {
   readonly revision: () => number;
   /** Stores an object as exported from another server; returns false when its kind is not served. For simulations. */
   readonly importObject: (object: KubeObject) => Promise<boolean>;
+  /** Publishes where clients reach the server, as Service `default/kubernetes`. Call once, after `listen`. */
+  readonly advertise: (advertised: Advertised) => Promise<void>;
   /** Ends all watches, waits for requests in flight, and closes the store. */
   readonly close: () => Promise<void>;
 }
@@ -65,33 +68,10 @@ export interface ApiServer {
 const DRAIN = seconds(15);
 
 export async function createServer(options: ServerOptions = {}): Promise<ApiServer> {
-  const clock = options.clock ?? realClock;
-  const random = options.random ?? systemRandom;
-  const store = options.store ?? Store.inMemory(clock);
-  const registry = new Registry();
-  registerBuiltins(registry);
-  const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
-  // In process and without an authenticator, every caller is the administrator. Otherwise service accounts are users,
-  // too.
-  const authenticator = options.authenticator && bearers(options.authenticator, tokens);
-  const outbound = options.outbound ?? noOutbound;
-  const admission = new AdmissionChain();
   let stopping = false;
-  const core: Core = {
-    store,
-    clock,
-    random,
-    registry,
-    admission,
-    hub: new WatchHub(store),
-    metrics: new RequestMetrics(),
-    isStopping: () => stopping,
-    authenticator,
-    authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
-    tokens,
-    aggregator: new Aggregator({ store, outbound, certificate: options.frontProxy?.certificate }, clock),
-    outbound,
-  };
+  const admission = new AdmissionChain();
+  const core = assemble(options, admission, () => stopping);
+  const { store, authenticator } = core;
   await bootstrap(core);
   if (core.authorizer.mode === 'RBAC') await bootstrapRoles(core);
   if (options.frontProxy) await publishFrontProxy(core, options.frontProxy);
@@ -105,6 +85,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     onUnexpected: options.onUnexpected ?? (() => {}),
   };
   const inFlight = new InFlight();
+  let ownService: KubernetesService | undefined;
   return {
     handle: async (request) => {
       inFlight.enter();
@@ -118,16 +99,49 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     undelivered: () => core.hub.undelivered,
     compact: () => store.compact(),
     revision: () => store.revision,
+    advertise: (advertised) => {
+      ownService = new KubernetesService(core, advertised);
+      return ownService.start();
+    },
     importObject: (object) => importObject(core, object),
     close: async () => {
       stopping = true;
       core.hub.closeAll();
       await inFlight.drained(DRAIN);
       core.hub.closeAll();
+      await ownService?.stop();
       await core.aggregator.stop();
       await apiServices.stop();
       await crdController.stop();
       await store.close();
     },
+  };
+}
+
+/** The components of the server, before anything is stored. */
+function assemble(options: ServerOptions, admission: AdmissionChain, isStopping: () => boolean): Core {
+  const clock = options.clock ?? realClock;
+  const random = options.random ?? systemRandom;
+  const store = options.store ?? Store.inMemory(clock);
+  const registry = new Registry();
+  registerBuiltins(registry);
+  const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
+  const outbound = options.outbound ?? noOutbound;
+  return {
+    store,
+    clock,
+    random,
+    registry,
+    admission,
+    hub: new WatchHub(store),
+    metrics: new RequestMetrics(),
+    isStopping,
+    // In process and without an authenticator, every caller is the administrator. Otherwise service accounts are
+    // users, too.
+    authenticator: options.authenticator && bearers(options.authenticator, tokens),
+    authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
+    tokens,
+    aggregator: new Aggregator({ store, outbound, certificate: options.frontProxy?.certificate }, clock),
+    outbound,
   };
 }

@@ -13,6 +13,9 @@ const webhook = {
   admissionReviewVersions: ['v1'],
   sideEffects: 'None',
 };
+/** Signed with a key that was not kept. */
+const CERTIFICATE_REQUEST =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIWE1IOENBUUF3SFRFTk1Bc0dBMVVFQ2d3RWRHVmhiVEVNTUFvR0ExVUVBd3dEWVc1dU1Ga3dFd1lIS29aSQp6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUV3V2VhejAxZWNZczNQS2cxQVJrNUp1cFBLQTk1MnJGamdnSjJuZ00rCkRyVzRwVU1rRFdYcjZmMklMT3dweTErdUFZNXVKSDB3R0RkRGxqTTl1SnduRUtBQU1Bb0dDQ3FHU000OUJBTUMKQTBnQU1FVUNJRDJVK3hSUHA2MHpmSWRoWlZmbFFJbHpiM01pRnRVNVI0dHZGRHhQUDVJcEFpRUEyaXpDQ241agpsYzBpT0NHL243Qm5rSVUyMWpyOXJLU2dMYjNseE1Jb0UrND0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==';
 const when = '2024-01-01T00:00:00.000000Z';
 
 /** Everything but apiVersion, kind and metadata. */
@@ -34,6 +37,8 @@ export const MINIMAL: Readonly<Record<string, JsonObject>> = {
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/x' } },
   },
   pods: { spec: podSpec },
+  podtemplates: { template },
+  replicationcontrollers: { spec: { template } },
   resourcequotas: { spec: { hard: { pods: '1' } } },
   secrets: {},
   serviceaccounts: {},
@@ -64,6 +69,33 @@ export const MINIMAL: Readonly<Record<string, JsonObject>> = {
   },
   'cronjobs.batch': { spec: { schedule: '0 0 * * *', jobTemplate: { spec: { template: jobTemplate } } } },
   'jobs.batch': { spec: { template: jobTemplate } },
+  'horizontalpodautoscalers.autoscaling': {
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' }, maxReplicas: 1 },
+  },
+  'certificatesigningrequests.certificates.k8s.io': {
+    spec: { request: CERTIFICATE_REQUEST, signerName: 'example.com/a', usages: ['client auth'] },
+  },
+  'flowschemas.flowcontrol.apiserver.k8s.io': { spec: { priorityLevelConfiguration: { name: 'a' } } },
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': {
+    spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } },
+  },
+  'ingressclasses.networking.k8s.io': { spec: { controller: 'example.com/a' } },
+  'ipaddresses.networking.k8s.io': { spec: { parentRef: { resource: 'services', name: 'a' } } },
+  'servicecidrs.networking.k8s.io': { spec: { cidrs: ['10.9.0.0/24'] } },
+  'runtimeclasses.node.k8s.io': { handler: 'a' },
+  'deviceclasses.resource.k8s.io': { spec: {} },
+  'resourceclaims.resource.k8s.io': { spec: {} },
+  'resourceclaimtemplates.resource.k8s.io': { spec: { spec: {} } },
+  'resourceslices.resource.k8s.io': {
+    spec: {
+      driver: 'example.com',
+      nodeName: 'a',
+      pool: { name: 'a', generation: 1, resourceSliceCount: 1 },
+    },
+  },
+  'priorityclasses.scheduling.k8s.io': { value: 1 },
+  'csistoragecapacities.storage.k8s.io': { storageClassName: 'a' },
+  'volumeattributesclasses.storage.k8s.io': { driverName: 'example.com', parameters: { a: 'b' } },
   'ingresses.networking.k8s.io': {
     spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } },
   },
@@ -117,6 +149,7 @@ export const MINIMAL: Readonly<Record<string, JsonObject>> = {
 const NAMES: Readonly<Record<string, string>> = {
   'apiservices.apiregistration.k8s.io': 'v1.kept.example.com',
   'customresourcedefinitions.apiextensions.k8s.io': 'kept.example.com',
+  'ipaddresses.networking.k8s.io': '10.9.0.9',
 };
 
 export const nameOf = (resource: string): string => NAMES[resource] ?? 'kept';

@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Millis, seconds } from '@lapse/base/instant';
@@ -30,6 +31,8 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly url: string;
+  /** An IP address of this machine at which the server accepts connections. */
+  readonly address: string;
   readonly port: number;
   /**
    * Stops accepting, waits for requests in flight, then closes the rest (watches at once). Resolves when the port is
@@ -67,13 +70,21 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
     server.once('error', reject);
     server.listen(options.port ?? 0, host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  const { port, address } = server.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${options.tls ? 'https' : 'http'}://${shown}:${port}`,
+    address: reachable(address),
     port,
     close: () => closeServer(server, handler, options.drain ?? DRAIN),
   };
+}
+
+/** The first address of a network, when the server listens on all. */
+function reachable(address: string): string {
+  if (address !== '0.0.0.0' && address !== '::') return address;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
 }
 
 /** A static import would evaluate all exports of the module at every start, including a WebSocket client. */

@@ -42,11 +42,15 @@ test('the recorded rows include every kind with its own columns', () => {
   expect([...new Set(recorded.map((row) => row.storage))].sort()).toEqual(Object.keys(columnsData()).sort());
 });
 
+/** kube-apiserver prints one cell more than it has columns. */
+const cellCount = (storage: string): number =>
+  builtinPrinter(storage).columns.length + (storage === 'ipaddresses.networking.k8s.io' ? 1 : 0);
+
 describe('an empty object (a bookmark) has a cell for every column', () => {
   test.each(Object.keys(columnsData()))('%s', (storage) => {
     const printer = builtinPrinter(storage);
     const cells = printer.cells({ kind: '', apiVersion: '', metadata: {} }, instant(0));
-    expect(cells).toHaveLength(printer.columns.length);
+    expect(cells).toHaveLength(cellCount(storage));
     expect(cells).not.toContain(undefined);
   });
 });
@@ -68,7 +72,7 @@ describe('values of the wrong type are printed as empty and do not throw', () =>
     for (const value of hostile) {
       const object = Object.fromEntries(fields.map((field) => [field, value]));
       const cells = printer.cells({ kind: '', apiVersion: '', metadata: {}, ...object }, instant(0));
-      expect(cells).toHaveLength(printer.columns.length);
+      expect(cells).toHaveLength(cellCount(storage));
     }
   });
 });

@@ -137,14 +137,17 @@ const ingressClassCells: Cells = (object, now) => {
   ];
 };
 
-const ipAddressCells: Cells = (object) => {
+/** kube-apiserver prints an age, which has no column. */
+const ipAddressCells: Cells = (object, now) => [nameOf(object), parentText(object), ageOf(object, now)];
+
+function parentText(object: KubeObject): string {
   const parent = get(object, 'spec', 'parentRef');
-  if (parent === undefined) return [nameOf(object), NONE];
+  if (parent === undefined) return NONE;
   const group = text(at(parent, 'group'));
   const resource = text(at(parent, 'resource')) + (group && `.${group}`);
   const parts = [resource.toLowerCase(), text(at(parent, 'namespace')), text(at(parent, 'name'))];
-  return [nameOf(object), parts.filter((part, i) => i !== 1 || part !== '').join('/')];
-};
+  return parts.filter((part, i) => i !== 1 || part !== '').join('/');
+}
 
 const serviceCidrCells: Cells = (object, now) => [
   nameOf(object),

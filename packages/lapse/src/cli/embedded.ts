@@ -102,6 +102,7 @@ async function open(
     await stopped;
   };
   try {
+    await server.advertise(listener);
     explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
       makeDirectory(dirname(kubeconfig));
       writePrivate(

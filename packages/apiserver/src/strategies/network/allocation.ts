@@ -44,6 +44,9 @@ export function takenBy(services: Iterable<KubeObject>, except: string | undefin
 const addressAt = (offset: number): string =>
   formatAddress({ family: 4, bits: FIRST + BigInt(offset), zone: '' });
 
+/** The address of the Service `default/kubernetes`. */
+export const SERVER_ADDRESS = addressAt(RESERVED);
+
 export function nextAddress({ addresses }: Taken, random: Random): string {
   const isFree = (offset: number) => !addresses.has(addressAt(offset));
   const offset =
