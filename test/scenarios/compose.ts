@@ -34,5 +34,8 @@ function complete({ families, configuration, gates }: ComposeOptions): JsonObjec
 
 export function composeFamilies(options: ComposeOptions): Compose {
   const { families, controllers } = options;
-  return compose({ families, controllers, document: complete(options) });
+  // Saving is tested where a scenario configures it.
+  const saves = options.configuration.trash !== undefined;
+  const trash = saves ? { trash: { namespace: 'default' } } : {};
+  return compose({ families, controllers, document: complete(options), ...trash });
 }

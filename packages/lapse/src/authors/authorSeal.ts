@@ -105,6 +105,12 @@ export class AuthorSeal {
   }
 }
 
+/** The user name in the annotation, without a check of the signature. For display only. */
+export function authorNameIn(text: string | undefined): string | undefined {
+  const username = text === undefined ? undefined : parseAuthor(text)?.username;
+  return typeof username === 'string' ? username : undefined;
+}
+
 /** Whether the signature is for this object and not for an earlier one of the same name. */
 export function isForObject(
   { objectUid, objectCreatedAt }: SealedAuthor,

@@ -39,11 +39,13 @@ export interface Services {
   /** If set, nothing outside this namespace is watched or changed. */
   readonly namespace?: string;
   isEnabled(gate: string): boolean;
+  /** The rights of a family that saves what it deletes. Unset: nothing is saved. */
+  readonly trashRights?: readonly LocalRight[];
   /**
    * The operator's options for every deletion of a controller (`--max-deletions-per-second`, `--paranoid-reread`).
    * Spread it into the options: `new Expirer({ clock, guard, metrics, ...services.deletion?.(name) })`.
    */
-  deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
+  deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst' | 'trash'>;
 }
 
 /** A ValidatingAdmissionPolicy, installed with a binding that denies. */
@@ -87,6 +89,8 @@ export interface Family {
   readonly description: string;
   /** Storage families are disabled by default in a cluster. */
   readonly defaultOn: boolean;
+  /** Whether its deletions are saved in the trash. `jobs`: only with `trash.jobs`. Default: never. */
+  readonly saves?: 'always' | 'jobs';
   /** CustomResourceDefinitions of Lapse that must be served. */
   readonly kinds: readonly CustomKind[];
   readonly gates: readonly Gate[];

@@ -103,8 +103,11 @@ export function sendDelete<T extends KubeObject, V, R>(
   });
 }
 
-/** `clock ahead`: the object is due by the local clock but not yet by the API server's clock. */
-export type HeldBecause = 'clock unknown' | 'clock skew' | 'clock ahead' | 'budget';
+/**
+ * `clock ahead`: the object is due by the local clock but not yet by the API server's clock. `trash`: it could not be
+ * saved.
+ */
+export type HeldBecause = 'clock unknown' | 'clock skew' | 'clock ahead' | 'budget' | 'trash';
 
 export type Deletion<KeptBecause = never> =
   /** Deleted by this process. `lag`: time from the deadline to the deletion. */
@@ -120,7 +123,13 @@ export type Deletion<KeptBecause = never> =
   /** An admission webhook or another rule of the cluster refused the deletion. */
   | { readonly kind: 'refused'; readonly error: ApiError }
   /** Postponed, for a reason that does not depend on the object. */
-  | { readonly kind: 'held'; readonly until: Instant; readonly because: HeldBecause }
+  | {
+      readonly kind: 'held';
+      readonly until: Instant;
+      readonly because: HeldBecause;
+      /** The cause in words, for the user. */
+      readonly why?: string;
+    }
   /** Dry run: the object would have been deleted. */
   | { readonly kind: 'wouldDelete'; readonly lag: Millis };
 

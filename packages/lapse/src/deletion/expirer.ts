@@ -25,8 +25,12 @@ import { DeletionCounter, type DeletionCounterOptions, regarding } from './delet
 import { GuardedDeletes, type GuardedDeletesOptions } from './guardedDelete.ts';
 import { idOf, mayHaveActed, type OwnDeletions, type SentDelete } from './ownDeletions.ts';
 import type { SkewGuard } from './skewGuard.ts';
+import { refusesVersion, type SaveOptions, saveFirst } from './trash.ts';
 
-export interface ExpirerOptions<Reason> extends GuardedDeletesOptions, DeletionCounterOptions<Reason> {
+export interface ExpirerOptions<Reason>
+  extends GuardedDeletesOptions,
+    DeletionCounterOptions<Reason>,
+    Pick<SaveOptions<Reason>, 'origin'> {
   readonly guard: SkewGuard;
   /** Default: deletions by other clients are not counted. */
   readonly competing?: CompetingOptions;
@@ -37,6 +41,8 @@ export type RecordedDeletion =
   | { readonly kind: 'deleted' | 'terminating' | 'gone' }
   /** The object is in another version than the decision. */
   | { readonly kind: 'changed' }
+  /** The object could not be saved, or it changed after it was saved. */
+  | { readonly kind: 'held'; readonly until: Instant; readonly why?: string }
   /** An admission webhook or another rule of the cluster refused the deletion. */
   | { readonly kind: 'refused'; readonly error: ApiError };
 
@@ -72,6 +78,8 @@ export interface Report {
 
 /** No other replica leads for this long after this one stopped: the lease duration minus the renew deadline. */
 const NO_OTHER_LEADER = seconds(5);
+/** When to save and delete an object again that changed in between. */
+const CHANGED_RETRY = seconds(1);
 const MOST_REPORTS = 100_000;
 
 export class Expirer<Reason> {
@@ -111,6 +119,39 @@ export class Expirer<Reason> {
    * is not repeated here, because the caller checks before every DELETE whether the decision still holds.
    */
   async expireRecorded(ctx: ReconcileContext, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
+    const saved = await saveFirst(this.#options, ctx, target);
+    switch (saved.kind) {
+      case 'notSaved':
+        return this.#sendRecorded(ctx, target);
+      case 'saved':
+        return this.#sendSaved(ctx, target, saved.object);
+      case 'changed':
+        return saved;
+      case 'gone':
+        return this.#recordedGone(ctx, target);
+      case 'failed':
+        return { kind: 'held', until: saved.until, why: saved.why };
+      default:
+        return assertNever(saved);
+    }
+  }
+
+  /** Deletes exactly the saved version. A decision that holds for every version is repeated soon if it changed. */
+  async #sendSaved(
+    ctx: ReconcileContext,
+    target: RecordedTarget<Reason>,
+    { metadata }: KubeObject,
+  ): Promise<RecordedDeletion> {
+    const { object } = target;
+    if (object.metadata.resourceVersion !== undefined || refusesVersion({ ...object, metadata }))
+      return this.#sendRecorded(ctx, target);
+    const { resourceVersion = '' } = metadata;
+    const versioned = { ...object, metadata: { ...object.metadata, resourceVersion } };
+    const deletion = await this.#sendRecorded(ctx, { ...target, object: versioned });
+    return deletion.kind === 'changed' ? { kind: 'held', until: plus(ctx.now, CHANGED_RETRY) } : deletion;
+  }
+
+  async #sendRecorded(ctx: ReconcileContext, target: RecordedTarget<Reason>): Promise<RecordedDeletion> {
     let answer: DeleteResult<KubeObject>;
     try {
       answer = await sendRecorded(ctx, target);
@@ -132,7 +173,11 @@ export class Expirer<Reason> {
       default:
         return assertNever(answer);
     }
-    // The object is gone, or another object has its name.
+    return this.#recordedGone(ctx, target);
+  }
+
+  /** The object is gone, or another object has its name. */
+  #recordedGone(ctx: ReconcileContext, target: RecordedTarget<Reason>): RecordedDeletion {
     return { kind: this.#counter.resolve(ctx, idOf(target), undefined)?.outcome ?? 'gone' };
   }
 

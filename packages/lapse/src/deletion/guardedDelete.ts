@@ -27,6 +27,7 @@ import { DeletionHold } from './deletionHold.ts';
 import type { DeletionMetrics } from './metrics.ts';
 import { idOf, isCutOff, isUnanswered, mayHaveActed, type SentDelete } from './ownDeletions.ts';
 import type { SkewGuard } from './skewGuard.ts';
+import { type SaveOptions, saveFirst, type Trash } from './trash.ts';
 
 export type { Decision, DeletionTarget } from './deletion.ts';
 
@@ -45,6 +46,8 @@ export interface GuardedDeletesOptions {
   ) => Promise<T | undefined>;
   /** `leave`: do not read a changed object; the next reconcile decides on the cached object. Default: `reread`. */
   readonly onConflict?: 'reread' | 'leave';
+  /** Saves objects before they are deleted, if the controller says where a deletion comes from. */
+  readonly trash?: Trash | undefined;
 }
 
 const ROUNDS = 3;
@@ -60,18 +63,23 @@ interface Round<T extends KubeObject, V, Reason> {
   readonly object: T;
   readonly since: Instant;
   readonly because: Reason;
+  /** This version of the object is in the trash. */
+  readonly isSaved?: boolean;
 }
 /** The result, or the next round. */
 type Step<T extends KubeObject, V, Reason> = Deletion<V> | Round<T, V, Reason>;
 
 export class GuardedDeletes<Reason = unknown> {
-  readonly #options: GuardedDeletesOptions;
+  readonly #options: GuardedDeletesOptions & Pick<SaveOptions<Reason>, 'origin'>;
   readonly #counter: DeletionCounter<Reason>;
   /** Objects whose dry-run Event was emitted. */
   readonly #dryRunReported = new BoundedSet(MOST_REMEMBERED);
   readonly #hold: DeletionHold;
 
-  constructor(options: GuardedDeletesOptions, counter?: DeletionCounter<Reason>) {
+  constructor(
+    options: GuardedDeletesOptions & Pick<SaveOptions<Reason>, 'origin'>,
+    counter?: DeletionCounter<Reason>,
+  ) {
     this.#options = options;
     this.#hold = new DeletionHold(options);
     this.#counter = counter ?? new DeletionCounter({ ...options, remembersAccepted: false });
@@ -137,6 +145,15 @@ export class GuardedDeletes<Reason = unknown> {
     // Checks the deadline again: the estimate of the API server's clock may be newer than `ctx.now`.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
+    const unsaved = at.isSaved === true || isDry(ctx, target) ? undefined : await this.#save(at);
+    return unsaved ?? this.#send(at, isLast);
+  }
+
+  async #send<T extends KubeObject, V>(
+    at: Round<T, V, Reason>,
+    isLast: boolean,
+  ): Promise<Step<T, V, Reason>> {
+    const { ctx, target } = at;
     let answer: DeleteResult<T>;
     try {
       answer = await sendDelete(ctx, target, at.object);
@@ -145,7 +162,7 @@ export class GuardedDeletes<Reason = unknown> {
       if (isCutOff(error)) return this.#afterCutOff(at, error);
       // Its preconditions make the same request safe to repeat. The answer shows whether the first one took effect.
       if (isLast || !isUnanswered(error)) throw error;
-      return at;
+      return { ...at, isSaved: true };
     }
     switch (answer.kind) {
       case 'deleted':
@@ -161,6 +178,30 @@ export class GuardedDeletes<Reason = unknown> {
           : this.#afterConflict(at, answer.error);
       default:
         return assertNever(answer);
+    }
+  }
+
+  /** Saves the object before the DELETE. Returns undefined if the DELETE may be sent. */
+  async #save<T extends KubeObject, V>(at: Round<T, V, Reason>): Promise<Step<T, V, Reason> | undefined> {
+    const { ctx, target } = at;
+    const { client = ctx.client, propagation } = target;
+    const saved = await saveFirst(this.#options, ctx, {
+      ...sentIn(at),
+      client,
+      ...(propagation === undefined ? {} : { propagation }),
+    });
+    switch (saved.kind) {
+      case 'saved':
+      case 'notSaved':
+        return undefined;
+      case 'changed':
+        return this.#reread(at);
+      case 'gone':
+        return this.#vanished(at);
+      case 'failed':
+        return { kind: 'held', until: saved.until, because: 'trash', why: saved.why };
+      default:
+        return assertNever(saved);
     }
   }
 
@@ -199,7 +240,7 @@ export class GuardedDeletes<Reason = unknown> {
     const decision = target.decide(live, ctx.now);
     if (decision.kind === 'keep') return { kind: 'kept', because: decision.because };
     const { since, because = at.because } = decision;
-    return { ...at, object: live, since, because };
+    return { ...at, object: live, since, because, isSaved: false };
   }
 
   #accepted<T extends KubeObject, V>(

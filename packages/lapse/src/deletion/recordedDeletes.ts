@@ -44,8 +44,8 @@ export type Sent =
   | Refused;
 
 export type Held =
-  /** The budget allows the deletion only later. */
-  | { readonly kind: 'held'; readonly until: Instant }
+  /** The budget allows the deletion only later, or (`why`) the object could not be saved in the trash. */
+  | { readonly kind: 'held'; readonly until: Instant; readonly why?: string }
   /** The object that led to the decision is deleted or terminating. */
   | { readonly kind: 'unwanted' };
 
@@ -73,7 +73,7 @@ export class RecordedDeletes<Reason> {
   }
 
   /** Sends the DELETE without regard to the budget. */
-  async send(kind: Kind, object: RecordedObject, because: Reason): Promise<Sent> {
+  async send(kind: Kind, object: RecordedObject, because: Reason): Promise<Sent | Held> {
     try {
       return await this.#send(kind, object, because);
     } catch (error) {
@@ -90,7 +90,7 @@ export class RecordedDeletes<Reason> {
     kind: Kind,
     { namespace, name, uid, resourceVersion }: RecordedObject,
     because: Reason,
-  ): Promise<Sent> {
+  ): Promise<Sent | Held> {
     const { ctx, expirer, client, since } = this.#options;
     const metadata = {
       ...(namespace ? { namespace } : {}),
@@ -110,6 +110,8 @@ export class RecordedDeletes<Reason> {
         return { kind: deletion.kind };
       case 'refused':
         return { kind: 'refused', why: describeError(deletion.error) };
+      case 'held':
+        return deletion;
       default:
         return assertNever(deletion);
     }

@@ -7,6 +7,7 @@ import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { checkPathSegment } from '@lapse/kube/api/names';
 import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import type { Discovery } from '@lapse/kube/client/discovery';
+import { describeNotSaved } from '#deletion/trash';
 import { asksToStay, type ManifestObject } from './manifest.ts';
 import { isOwnedBy, type ReleaseKey } from './ownership.ts';
 import { findNewer } from './readStorage.ts';
@@ -192,7 +193,9 @@ async function removeLive(
     case 'refused':
       return problem(object, deletion.why);
     case 'held':
-      return { kind: 'waiting', until: deletion.until, why: 'budget' };
+      return deletion.why === undefined
+        ? { kind: 'waiting', until: deletion.until, why: 'budget' }
+        : problem(object, describeNotSaved(deletion.why));
     case 'unwanted':
       return deletion;
     default:

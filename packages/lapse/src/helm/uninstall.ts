@@ -7,6 +7,7 @@ import type { Discovery } from '@lapse/kube/client/discovery';
 import type { RecordedRelease } from '#api/cleaner';
 import type { AuthorizedClient, Read } from '#authors/authorizedClient';
 import type { RecordedDeletes } from '#deletion/recordedDeletes';
+import { describeNotSaved } from '#deletion/trash';
 import { buildUninstalling, UNINSTALLING } from './markUninstalling.ts';
 import type { ReleaseKey } from './ownership.ts';
 import { compareWithRecord, findNewer, readRecorded, STORAGE } from './readStorage.ts';
@@ -189,7 +190,9 @@ async function purgeRecord(
     case 'refused':
       return { kind: 'failed', why: deletion.why };
     case 'held':
-      return { kind: 'waiting', until: deletion.until, why: 'budget' };
+      return deletion.why === undefined
+        ? { kind: 'waiting', until: deletion.until, why: 'budget' }
+        : { kind: 'failed', why: `record ${name}: ${describeNotSaved(deletion.why)}` };
     case 'unwanted':
       return deletion;
     default:

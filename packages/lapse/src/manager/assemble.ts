@@ -23,6 +23,8 @@ import type { Subject } from '#authors/accessReview';
 import type { Family, Parts, Services } from '#controllers/family';
 import { type Budget, createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
+import type { Trash } from '#deletion/trash';
+import { createTrash } from '#trash/createTrash';
 import type { General } from './configuration/general.ts';
 import { computeGates } from './selection.ts';
 
@@ -80,6 +82,10 @@ export function assemble(options: AssemblyOptions): Assembly {
   const shared = { ...common, transport: writing, discovery: client.discovery };
   const acting = createClient(shared);
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
+  const { namespace } = connection;
+  const saving = savesAny(options)
+    ? createTrash(general.trash, { clock, log, guard, registry, client: acting, namespace })
+    : undefined;
   const clientAs = impersonator(shared, connection.credentials, general.dryRun);
   const services = {
     clock,
@@ -89,7 +95,8 @@ export function assemble(options: AssemblyOptions): Assembly {
     guard,
     client,
     acting,
-    ...policyServices(options, clientAs),
+    ...policyServices(options, clientAs, saving?.trash),
+    ...(saving === undefined ? {} : { trashRights: saving.rights }),
   };
   const families = options.selected.map((family) => createFamily(family, services, options.document));
   const manager = new Manager({
@@ -98,7 +105,10 @@ export function assemble(options: AssemblyOptions): Assembly {
     log,
     registry,
     client: acting,
-    controllers: families.flatMap(({ controllers }) => controllers),
+    controllers: [
+      ...families.flatMap(({ controllers }) => controllers),
+      ...(saving === undefined ? [] : [saving.controller]),
+    ],
     events: new EventSender({ client, clock, random, log, registry, instance: identity }),
     time: guard,
     dryRun: general.dryRun,
@@ -109,6 +119,10 @@ export function assemble(options: AssemblyOptions): Assembly {
   });
   return { manager, registry, services, families, lease };
 }
+
+/** Whether a selected family saves what it deletes. */
+const savesAny = ({ selected, general }: AssemblyOptions): boolean =>
+  selected.some(({ saves }) => saves === 'always' || (saves === 'jobs' && general.trash.jobs));
 
 /** Options of all clients: one flow control, one clock comparison and one set of metrics. */
 function clientOptions(
@@ -169,6 +183,7 @@ function createElector(
 function policyServices(
   { general, known, clock }: AssemblyOptions,
   clientAs: (who: Impersonation) => Client,
+  trash: Trash | undefined,
 ): Pick<Services, 'impersonate' | 'impersonateAuthor' | 'actAs' | 'namespace' | 'isEnabled' | 'deletion'> {
   const gates = computeGates(known, general.featureGates);
   return {
@@ -181,7 +196,7 @@ function policyServices(
       if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
       return state;
     },
-    deletion: deletionOptionsOf(general, clock),
+    deletion: deletionOptionsOf(general, clock, trash),
   };
 }
 
@@ -198,7 +213,11 @@ function createFamily(family: Family, services: Services, document: JsonObject):
 }
 
 /** One budget per controller, created at the first call. */
-function deletionOptionsOf({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
+function deletionOptionsOf(
+  { deletions }: General,
+  clock: Clock,
+  trash: Trash | undefined,
+): NonNullable<Services['deletion']> {
   const { perSecond, perMinute, paranoidReread: rereadFirst } = deletions;
   const budgets = new Map<string, Budget>();
   const limits = {
@@ -209,7 +228,7 @@ function deletionOptionsOf({ deletions }: General, clock: Clock): NonNullable<Se
   return (controller) => {
     const budget = budgets.get(controller) ?? createBudget(limits);
     budgets.set(controller, budget);
-    return { rereadFirst, budget };
+    return { rereadFirst, budget, trash };
   };
 }
 

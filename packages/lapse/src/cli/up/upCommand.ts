@@ -50,6 +50,8 @@ interface UpFlags extends ServerFlags {
 /** Defaults that differ from a cluster: all families enabled, no leader election, the terminal for the timeline. */
 const DEFAULTS = {
   actAs: 'controller',
+  // Where the configuration is recorded, so that lapse trash and lapse undo find it.
+  trash: { namespace: 'kube-system' },
   featureGates: { AllAlpha: true },
   leaderElection: { enabled: false },
   // The embedded API server has this namespace from the start.

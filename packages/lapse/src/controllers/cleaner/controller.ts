@@ -2,11 +2,14 @@
 // of the TTL on, as long as a Cleaner reads them.
 
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
+import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner } from '#api/cleaner';
-import { AUTHOR_ANNOTATION, type AuthorSeal } from '#authors/authorSeal';
+import { AUTHOR_ANNOTATION, type AuthorSeal, authorNameIn } from '#authors/authorSeal';
 import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#authors/impersonation';
 import { Expirer } from '#deletion/expirer';
 import { deletionMetrics } from '#deletion/metrics';
+import type { SentDelete } from '#deletion/ownDeletions';
+import type { Origin } from '#deletion/trash';
 import { TTL_ANNOTATION } from '#expiry/expiry';
 import type { Services } from '../family.ts';
 import type { CleanerOptions, Context } from './context.ts';
@@ -107,10 +110,27 @@ function createContext(options: CleanerControllerOptions): Context {
       metrics: deletionMetrics(registry, NAME, () => guard.now()),
       onDeleted: ({ because }) => metrics.deleted(because),
       describe: ({ kind, object, because }) => `${because} ${kind.kind} ${object.metadata.name}`,
+      origin,
       remembersAccepted: false,
       ...habits,
     }),
   };
+}
+
+const REASONS: Readonly<Record<Exclude<DeletedWhat, 'hook'>, string>> = {
+  target: 'a target of the Cleaner, whose conditions are true',
+  'release object': 'an object of the Helm release that the Cleaner uninstalls',
+  'release record': 'a record of the Helm release that the Cleaner uninstalls',
+  cleaner: 'everything that the Cleaner had to delete is deleted',
+};
+
+/** Hooks are not saved: Lapse created them. */
+function origin({ because }: SentDelete<DeletedWhat>, { key, cache }: ReconcileContext): Origin | undefined {
+  if (because === 'hook') return undefined;
+  const annotations = cache.get(Cleaner, key)?.metadata.annotations;
+  const author = authorNameIn(annotations?.[AUTHOR_ANNOTATION]);
+  const rule = `Cleaner ${key.namespace}/${key.name}`;
+  return { rule, ...(author === undefined ? {} : { author }), reason: REASONS[because] };
 }
 
 /**

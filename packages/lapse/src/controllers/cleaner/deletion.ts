@@ -9,6 +9,7 @@ import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner'
 import type { AuthorizedClient } from '#authors/authorizedClient';
 import { outcomeOf } from '#deletion/deletion';
 import { RecordedDeletes } from '#deletion/recordedDeletes';
+import { describeNotSaved } from '#deletion/trash';
 import { describeDone, describeIncomplete } from '#helm/messages';
 import type { ReleaseKey } from '#helm/ownership';
 import { type Uninstalled, uninstall } from '#helm/uninstall';
@@ -98,7 +99,7 @@ export class Deletion {
         case 'refused':
           return this.stuck('Forbidden', `${describe(target)} could not be deleted: ${deletion.why}`);
         case 'held':
-          return waitUntil(deletion.until, 'held: budget');
+          return this.#held(deletion, describe(target));
         case 'unwanted':
           return this.#progress.lost ? again('changed while deleting') : settled();
         default:
@@ -108,6 +109,16 @@ export class Deletion {
       if (this.#progress.lost) return again('changed while deleting');
     }
     return undefined;
+  }
+
+  /** `why` is set if the object could not be saved; otherwise it waits for the budget. */
+  #held(
+    { until, why }: { readonly until: Instant; readonly why?: string },
+    what: string,
+  ): Promise<Outcome> | Outcome {
+    return why === undefined
+      ? waitUntil(until, 'held: budget')
+      : this.stuck('SaveFailed', `${what} was ${describeNotSaved(why)}`, until);
   }
 
   async #uninstall(
@@ -238,6 +249,7 @@ export class Deletion {
           : { kind: 'keep', because: undefined },
       propagation: 'Background',
     });
+    if (deletion.kind === 'held' && deletion.because === 'trash') return this.#held(deletion, 'the Cleaner');
     return outcomeOf(deletion, () => again('changed while deleting'));
   }
 }

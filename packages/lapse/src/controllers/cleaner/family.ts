@@ -104,6 +104,7 @@ export const cleanerFamily: Family = {
   name: 'cleaner',
   description: 'Deletes targets and Helm releases when the conditions of a Cleaner are true.',
   defaultOn: true,
+  saves: 'always',
   kinds: [CleanerDefinition],
   gates: [],
   configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
@@ -134,7 +135,11 @@ export const cleanerFamily: Family = {
       checks: [cleanerCheck(admission, createActors(options))],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
       // Needed with every `actAs`: the key authenticates decision records too.
-      rights: [authorKeyRight(section.authorKeySecret), ...localImpersonation(impersonation)],
+      rights: [
+        authorKeyRight(section.authorKeySecret),
+        ...localImpersonation(impersonation),
+        ...(services.trashRights ?? []),
+      ],
     };
   },
   forecaster: {

@@ -25,6 +25,7 @@ export const REASONS = {
   InvalidAnnotation: 'False',
   ConditionError: 'False',
   BudgetExceeded: 'False',
+  SaveFailed: 'False',
   Unavailable: 'False',
   ClockUnknown: 'False',
   HelmUninstallFailed: 'False',

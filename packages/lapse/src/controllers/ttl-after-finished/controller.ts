@@ -39,6 +39,12 @@ export function ttlAfterFinished<T extends KubeObject>(
     onDeleted: (deleted) => objects.countDeleted(deleted),
     deletionEvents,
     describe: ({ because, lag }) => `${describeBasis(because)}; deleted ${afterDeadline(lag)}`,
+    origin: ({ because }) => ({
+      rule: `the TTL of the ${kind.kind}`,
+      reason: describeBasis(because),
+      isFinished: true,
+      isOwnTtl: true,
+    }),
     ...options.deletion?.(controller),
   });
   const objects = new FinishedObjects<T>({

@@ -63,6 +63,7 @@ export const ttlAfterFinishedFamily: Family = {
   name: 'ttl-after-finished',
   description: 'Deletes Jobs, and Pods that ask for it, some time after they finished.',
   defaultOn: true,
+  saves: 'jobs',
   kinds: [],
   gates: [
     {
@@ -114,7 +115,7 @@ export const ttlAfterFinishedFamily: Family = {
         ttlAfterFinished(pods, { ...services, concurrency, ...options }) as ControllerDefinition,
       );
     }
-    return { controllers, admission: [] };
+    return { controllers, admission: [], rights: services.trashRights ?? [] };
   },
   forecaster: {
     forecast(forecastContext) {

@@ -49,6 +49,7 @@ export const ttlPolicyFamily: Family = {
   name: 'ttl-policy',
   description: 'Deletes objects of any kind by TTLPolicy and ClusterTTLPolicy.',
   defaultOn: true,
+  saves: 'always',
   kinds: [TTLPolicyKind, ClusterTTLPolicyKind],
   gates: [],
   configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION, [LIMITS]: LIMITS_SECTION },
@@ -74,6 +75,7 @@ export const ttlPolicyFamily: Family = {
       rights: [
         ...(actAs === 'author' ? [authorKeyRight(authorKeySecret)] : []),
         ...localImpersonation(impersonation),
+        ...(services.trashRights ?? []),
       ],
     };
   },

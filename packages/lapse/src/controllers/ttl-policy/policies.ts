@@ -35,6 +35,8 @@ export interface ActivePolicy extends CompiledPolicy {
   readonly records: TargetRecords;
   /** The client that sends the DELETEs. */
   readonly client: Client;
+  /** The name of the author whose permissions were reviewed. */
+  readonly author?: string;
   readonly budget?: Budget;
   readonly limits: PolicyLimits;
   view?: DynamicView;
@@ -146,6 +148,7 @@ export class Policies {
       source: sourceOf(compiled, entry.key, kind),
       records: entry.records,
       client: this.#clientOf(compiled, author),
+      ...(author === undefined ? {} : { author: author.username }),
       suspect: false,
       limits: entry.limits,
       ...(budget === undefined ? {} : { budget }),

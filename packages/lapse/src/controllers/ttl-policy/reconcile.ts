@@ -13,6 +13,7 @@ import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
 import { mayHaveActed } from '#deletion/ownDeletions';
+import { describeNotSaved } from '#deletion/trash';
 import type { TtlMetrics } from '../ttlMetrics.ts';
 import { claimDeletion } from './claimDeletion.ts';
 import { decidesFor, type End } from './combine.ts';
@@ -167,6 +168,8 @@ export class TargetReconciler {
       return waitUntil(plus(ctx.now, ACTION_RETRY), 'held: delete refused');
     }
     gate.settle(uid, deletion.kind === 'deleted' || deletion.kind === 'terminating');
+    if (deletion.kind === 'held' && deletion.why !== undefined)
+      this.#reportNotSaved(ctx, keyOf(object), end, deletion.why);
     if (deletion.kind === 'refused') return this.#failed(ctx, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(ctx, key, kept),
@@ -190,6 +193,20 @@ export class TargetReconciler {
     const note = computeReport(outcome, ctx.failures + 1);
     if (note !== undefined) ctx.event(regarding(kind, object), note);
     return outcome;
+  }
+
+  /** In the status of the policy, and once as an Event on it. */
+  #reportNotSaved(ctx: ReconcileContext, key: ObjectKey, { by, since }: ExpiredTarget, why: string): void {
+    const note = describeNotSaved(why);
+    by.records.record(key, since, note);
+    const policy = ctx.cache.get(by.of, by.key);
+    if (policy === undefined) return;
+    const report = {
+      because: note,
+      reason: 'SaveFailed',
+      note: `${by.kind.resource} ${objectName(key)}: ${note}`,
+    };
+    this.#options.expirer.reportOnce(ctx, by.of, policy, report);
   }
 
   /** The live object is kept after all. The caches will show the same state soon. */

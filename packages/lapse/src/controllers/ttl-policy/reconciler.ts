@@ -7,6 +7,8 @@ import { AUTHOR_IMPERSONATION, type ImpersonationScope } from '#authors/imperson
 import { afterDeadline } from '#deletion/deletionCounter';
 import { Expirer } from '#deletion/expirer';
 import type { LimitsConfiguration } from '#limits/configuration';
+import type { SentDelete } from '#deletion/ownDeletions';
+import type { Origin } from '#deletion/trash';
 import type { Services } from '../family.ts';
 import { describeDecisions } from './decide.ts';
 import { readLive } from './gather.ts';
@@ -35,6 +37,13 @@ export interface Reconciler
 
 const NAME = 'ttl-policy';
 
+const originOf = ({ because: { decisions, by } }: SentDelete<ExpiredTarget>): Origin => ({
+  rule: by.name,
+  ...(by.author === undefined ? {} : { author: by.author }),
+  reason: describeDecisions(decisions),
+  isFinished: by.finish.kind !== 'created',
+});
+
 export function createReconciler(options: TtlPolicyOptions): Reconciler {
   const { services, seal, deletionEvents, impersonation, limits } = options;
   const { clock, client, guard, registry, actAs, impersonate, impersonateAuthor, namespace } = services;
@@ -56,6 +65,7 @@ export function createReconciler(options: TtlPolicyOptions): Reconciler {
     deletionEvents,
     describe: ({ because: { decisions, by }, lag }) =>
       `${describeDecisions(decisions)}; deleted ${afterDeadline(lag)} by ${by.name}`,
+    origin: originOf,
     onDeleted(deleted) {
       const { kind, records } = deleted.because.by;
       metrics.deleted(metricKind(kind), deleted);

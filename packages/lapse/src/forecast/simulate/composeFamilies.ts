@@ -9,6 +9,7 @@ import { createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
 import { readGeneral } from '#manager/configuration/general';
 import { computeGates } from '#manager/selection';
+import { createTrash } from '#trash/createTrash';
 
 export interface ComposeOptions {
   readonly families: readonly Family[];
@@ -18,6 +19,8 @@ export interface ComposeOptions {
   readonly controllers?: readonly ControllerDefinition[];
   /** The configuration, complete and valid. */
   readonly document: JsonObject;
+  /** Set: objects are saved before they are deleted. A forecast does not need it. */
+  readonly trash?: { readonly namespace: string };
 }
 
 export function composeFamilies(options: ComposeOptions): Compose {
@@ -27,6 +30,10 @@ export function composeFamilies(options: ComposeOptions): Compose {
   return ({ clock, random, client, registry, log, skew, clientAs }) => {
     const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
     const { perSecond, perMinute, paranoidReread } = general.deletions;
+    const trash = options.trash;
+    const saving =
+      trash &&
+      createTrash(general.trash, { clock, log, guard, registry, client, namespace: trash.namespace });
     const services: Services = {
       clock,
       random,
@@ -51,6 +58,7 @@ export function composeFamilies(options: ComposeOptions): Compose {
       },
       deletion: () => ({
         rereadFirst: paranoidReread,
+        trash: saving?.trash,
         budget: createBudget({
           clock,
           ...(perSecond === undefined ? {} : { perSecond }),
@@ -63,7 +71,11 @@ export function composeFamilies(options: ComposeOptions): Compose {
       return family.create(services, Object.fromEntries(sections) as Record<string, JsonObject>);
     });
     return {
-      controllers: [...parts.flatMap((made) => made.controllers), ...controllers],
+      controllers: [
+        ...parts.flatMap((made) => made.controllers),
+        ...(saving === undefined ? [] : [saving.controller]),
+        ...controllers,
+      ],
       admission: parts.flatMap(({ admission }) => admission),
       time: guard,
       dryRun: general.dryRun,

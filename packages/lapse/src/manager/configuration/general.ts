@@ -4,6 +4,7 @@ import { parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
 import type { Level } from '@lapse/base/log';
 import type { JsonObject } from '@lapse/kube/api/json';
+import { readTrashSettings, type TrashSettings } from '#trash/settings';
 import { UsageError } from '../usage.ts';
 
 export interface General {
@@ -22,6 +23,7 @@ export interface General {
     readonly perMinute?: number;
     readonly paranoidReread: boolean;
   };
+  readonly trash: TrashSettings;
   readonly leaderElection: {
     readonly enabled: boolean;
     readonly namespace?: string;
@@ -72,6 +74,7 @@ export function readGeneral(document: JsonObject): General {
     actAs,
     impersonateAuthor,
     maxClockSkew: durationOf(general.maxClockSkew),
+    trash: readTrashSettings(document.trash as JsonObject),
     leaderElection: election,
   };
 }

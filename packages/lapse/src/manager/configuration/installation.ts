@@ -14,7 +14,9 @@ import { loadConfiguration, type Sources } from './load.ts';
 export const CONFIGURATION_LABEL = 'lapse.dev/configuration';
 const DATA_KEY = 'lapse.yaml';
 
-type File = NonNullable<Sources['installation']>;
+export interface FoundInstallation extends NonNullable<Sources['installation']> {
+  readonly namespace: string;
+}
 
 /** `say` receives messages for the user about the search. */
 export async function loadForCluster(
@@ -23,18 +25,23 @@ export async function loadForCluster(
   client: Client,
   say: (text: string) => void,
 ): Promise<JsonObject> {
-  const installation = sources.file === undefined ? await readInstallation(client, say) : undefined;
-  return loadConfiguration(families, { ...sources, ...(installation === undefined ? {} : { installation }) });
+  const found = sources.file === undefined ? await findInstallation(client, say) : undefined;
+  if (found === undefined) return loadConfiguration(families, sources);
+  const { name, text } = found;
+  return loadConfiguration(families, { ...sources, installation: { name, text } });
 }
 
 /** Undefined: not found, not readable, or several. */
-async function readInstallation(client: Client, say: (text: string) => void): Promise<File | undefined> {
+export async function findInstallation(
+  client: Client,
+  say: (text: string) => void,
+): Promise<FoundInstallation | undefined> {
   try {
     const { items } = await client.list(ConfigMap, { labelSelector: `${CONFIGURATION_LABEL}=true` });
-    const [first, second] = items.flatMap((map): File[] => {
+    const [first, second] = items.flatMap((map): FoundInstallation[] => {
       const text = map.data?.[DATA_KEY];
-      const { namespace, name } = keyOf(map);
-      return text === undefined ? [] : [{ name: `ConfigMap ${namespace}/${name}`, text }];
+      const { namespace = '', name } = keyOf(map);
+      return text === undefined ? [] : [{ name: `ConfigMap ${namespace}/${name}`, namespace, text }];
     });
     if (second === undefined) return first;
     say(`${first!.name} and ${second.name} both configure Lapse: none is used; choose one with --config`);

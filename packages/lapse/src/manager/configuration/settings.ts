@@ -2,6 +2,7 @@
 // add their own sections, flags and variables (controllers/family.ts).
 
 import type { JsonObject } from '@lapse/kube/api/json';
+import { TRASH_SCHEMA } from '#trash/settings';
 
 /** A field of the configuration that a flag and an environment variable can also set. */
 export interface Setting {
@@ -28,6 +29,7 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
   dryRun: flag(false),
   actAs: { type: 'string', enum: ['author', 'controller', 'impersonate-author'], default: 'author' },
   maxClockSkew: duration('30s'),
+  trash: TRASH_SCHEMA,
   deletions: object({ perSecond: positive, perMinute: positive, paranoidReread: flag(false) }),
   leaderElection: object({
     enabled: flag(true),
