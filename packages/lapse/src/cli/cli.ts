@@ -21,6 +21,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keep: async () => (await import('./extend/extendCommand.ts')).keepCommand(),
   release: async () => (await import('./extend/extendCommand.ts')).releaseCommand(),
   checkpoint: async () => (await import('./checkpoint/checkpointCommand.ts')).checkpointCommand(),
+  trash: async () => (await import('./trash/trashCommand.ts')).trashCommand(),
+  undo: async () => (await import('./undo/undoCommand.ts')).undoCommand(),
   doctor: async () => (await import('./doctor/doctorCommand.ts')).doctorCommand(),
   simulate: async () => (await import('./simulate/simulateCommand.ts')).simulateCommand(),
   crds: async () => (await import('./crdsCommand.ts')).crdsCommand(),

@@ -16,7 +16,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { applyCommand, kindsOf } from '#manager/crds';
-import { NO_KIND } from './checkpoint/commandContext.ts';
+import { NO_KIND } from './checkpoint/findCheckpoint.ts';
 import { crdsCommand, selectForCrds } from './crdsCommand.ts';
 import type { DoctorContext } from './doctor/finding.ts';
 import { examineKinds } from './doctor/kinds.ts';

@@ -10,20 +10,20 @@ const WEEK = 7 * DAY;
 const MOST = 100 * 366 * DAY;
 
 /** For example `7d`, `2w`, `36h`, `1d12h`: a Go duration with optional days and weeks. */
-export function parseSpan(text: string): Millis {
+export function parseSpan(text: string, flag = '--for'): Millis {
   const [, weeks, days, rest] = /^(?:(\d+)w)?(?:(\d+)d)?(.*)$/s.exec(text)!;
   const whole = Number(weeks ?? 0) * WEEK + Number(days ?? 0) * DAY;
-  const length = millis(whole + (rest === '' && whole > 0 ? 0 : readRest(rest ?? '', text)));
+  const length = millis(whole + (rest === '' && whole > 0 ? 0 : readRest(rest ?? '', text, flag)));
   if (length > 0 && length <= MOST) return length;
-  throw new UsageError(`--for ${text}: must be longer than nothing and at most 100 years`);
+  throw new UsageError(`${flag} ${text}: must be longer than nothing and at most 100 years`);
 }
 
-function readRest(rest: string, text: string): number {
+function readRest(rest: string, text: string, flag: string): number {
   try {
     return Number(parseGoDuration(rest) / 1_000_000n);
   } catch (error) {
     if (!(error instanceof GoDurationError)) throw error;
-    throw new UsageError(`--for ${text}: must be like 7d, 2w, 36h or 1d12h`);
+    throw new UsageError(`${flag} ${text}: must be like 7d, 2w, 36h or 1d12h`);
   }
 }
 

@@ -15,7 +15,7 @@ import { chunkObject, encodeAll } from '#checkpoint/checkpoint.testkit';
 import { compareIdentities } from '#checkpoint/identity';
 import { buildManifest } from '#checkpoint/manifest';
 import { applyCrds } from '#manager/crds';
-import { type CommandContext, reportingErrors } from './commandContext.ts';
+import { type CommandContext, type ExitCode, reportingErrors } from '../commandContext.ts';
 
 const kind = (group: string, name: string, resource = `${name.toLowerCase()}s`): Kind =>
   defineKind<KubeObject>({ group, version: 'v1', kind: name, resource, namespaced: true });
@@ -179,7 +179,7 @@ export interface RememberingDesk extends CommandContext {
   /** Standard output and messages since the last call. */
   take(): { readonly out: string; readonly said: string };
   /** Returns the exit code. Failures are printed. */
-  run(work: (commandContext: CommandContext) => Promise<0 | 1>): Promise<number>;
+  run(work: (commandContext: CommandContext) => Promise<ExitCode>): Promise<number>;
 }
 
 export function recordingContext(client: Client, clock: Clock = realClock): RememberingDesk {
@@ -188,6 +188,7 @@ export function recordingContext(client: Client, clock: Clock = realClock): Reme
   const commandContext: RememberingDesk = {
     client,
     clock,
+    namespace: 'default',
     colour: false,
     out: async (text) => {
       out += text;

@@ -1,7 +1,7 @@
 // lapse checkpoint: lists, prints, verifies and restores checkpoints.
 
 import { Command, InvalidArgumentError } from 'commander';
-import { type ClusterFlags, clusterOptions, outputOption, withCommandContext } from './commandContext.ts';
+import { type ClusterFlags, clusterOptions, outputOption, withCommandContext } from '../commandContext.ts';
 import {
   type CatFlags,
   catCheckpoint,

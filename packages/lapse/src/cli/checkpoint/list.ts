@@ -8,18 +8,10 @@ import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { MAX_OBJECTS, readinessOf } from '#checkpoint/read';
 import { type ChunkReport, verifyCheckpoint } from '#checkpoint/verify';
 import { UsageError } from '#manager/usage';
+import { bytesText, type CommandContext, counted, type ExitCode, styled, table } from '../commandContext.ts';
 import { yamlText } from '../yaml.ts';
-import {
-  bytesText,
-  type CommandContext,
-  counted,
-  type ExitCode,
-  findCheckpoint,
-  NO_KIND,
-  styled,
-  table,
-} from './commandContext.ts';
 import { fetchFrom } from './fetch.ts';
+import { findCheckpoint, NO_KIND } from './findCheckpoint.ts';
 import { objectsOf } from './objects.ts';
 
 export interface ListFlags {

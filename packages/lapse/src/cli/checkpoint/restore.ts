@@ -7,7 +7,8 @@ import type { Change } from '#checkpoint/restore/diff';
 import { type PlanOptions, planRestore, type Step } from '#checkpoint/restore/plan';
 import { type Prepared, prepareRestore } from '#checkpoint/restore/prepare';
 import { UsageError } from '#manager/usage';
-import { type CommandContext, counted, type ExitCode, findCheckpoint, styled } from './commandContext.ts';
+import { type CommandContext, counted, type ExitCode, styled } from '../commandContext.ts';
+import { findCheckpoint } from './findCheckpoint.ts';
 import { objectsOf } from './objects.ts';
 
 export interface RestoreFlags {

@@ -1,22 +1,23 @@
-// Shared parts of the checkpoint commands: a client, output with backpressure, and errors that say what to do next.
+// Shared parts of the commands that read and restore saved objects (checkpoint, trash, undo): a client, output with backpressure, and errors that say what to do next.
 
+import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { type Clock, realClock } from '@lapse/base/clock';
 import { systemRandom } from '@lapse/base/random';
-import { ApiError } from '@lapse/kube/api/status';
 import { type Client, createClient } from '@lapse/kube/client/client';
 import { Option } from 'commander';
-import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { CheckpointError } from '#checkpoint/read';
 import { RestoreError } from '#checkpoint/restore/plan';
 import { reachCluster } from '#manager/cluster';
 import { UsageError } from '#manager/usage';
-import { wantsColour } from '../colour.ts';
-import { describeRefusal } from '../failures.ts';
-import { terminalText } from '../terminalText.ts';
+import { wantsColour } from './colour.ts';
+import { describeRefusal } from './failures.ts';
+import { terminalText } from './terminalText.ts';
 
 export interface CommandContext {
   readonly client: Client;
+  /** The namespace of the kubeconfig. */
+  readonly namespace: string;
   readonly clock: Clock;
   /** Writes the result to standard output. */
   out(text: string): Promise<void>;
@@ -24,11 +25,16 @@ export interface CommandContext {
   say(text: string): void;
   /** Shows the progress of a long operation. The next text replaces it, an empty one removes it. */
   progress?(text: string): void;
+  /** Asks a yes-or-no question. Undefined: no terminal. */
+  ask?(question: string): Promise<boolean>;
   readonly colour: boolean;
 }
 
-/** 0: success. 1: something is damaged, rejected or failed. 2 (UsageError): the command line is wrong. */
-export type ExitCode = 0 | 1;
+/**
+ * 0: success. 1: something is damaged, rejected or failed. 2 (UsageError): the command line is wrong. 3 (undo): only some
+ * objects were restored.
+ */
+export type ExitCode = 0 | 1 | 3;
 
 export interface ClusterFlags {
   readonly kubeconfig?: string;
@@ -61,15 +67,27 @@ export async function withCommandContext(
   try {
     const commandContext: CommandContext = {
       client,
+      namespace: cluster.namespace,
       clock: realClock,
       out: print,
       say,
       colour: wantsColour(process.stdout),
       ...(process.stderr.isTTY === true ? { progress: overwrite } : {}),
+      ...(process.stdin.isTTY === true && process.stderr.isTTY === true ? { ask } : {}),
     };
     process.exitCode = await reportingErrors(commandContext, work);
   } finally {
     await cluster.close();
+  }
+}
+
+/** Anything but y or yes is no. */
+async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${terminalText(question)} [y/N] `)).trim());
+  } finally {
+    terminal.close();
   }
 }
 
@@ -116,23 +134,6 @@ const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {
   missingChunk: '; "lapse checkpoint verify" checks every chunk',
   damagedChunk: '; "lapse checkpoint verify" checks every chunk',
 };
-
-/** The message where the CRDs are not installed. */
-export const NO_KIND =
-  'this cluster has no manifest checkpoints; "lapse crds --apply --controllers=manifest-capture" brings their definitions';
-
-/** Throws an error that says how to list the names. */
-export async function findCheckpoint(client: Pick<Client, 'get'>, name: string): Promise<ManifestCheckpoint> {
-  if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
-    throw new UsageError(`"${name}" is not the name of a checkpoint; "lapse checkpoint ls" lists them`);
-  const found = await client.get(ManifestCheckpoint, { name }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 404) throw new UsageError(NO_KIND);
-    throw error;
-  });
-  if (found === undefined)
-    throw new UsageError(`there is no checkpoint ${name}; "lapse checkpoint ls" lists them`);
-  return found;
-}
 
 type Style = Parameters<typeof styleText>[0];
 
