@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { settingsOf } from 'lapse/manager/configuration/load';
 import { compileConfiguration, schemaAt } from 'lapse/manager/configuration/schema';
+import { GENERAL } from 'lapse/manager/configuration/settings';
 import { SIMULATED_CONTROLLERS } from 'lapse/simulation/simulatedControllers';
 
 export const REFERENCE = fileURLToPath(new URL('../../docs/reference/configuration.md', import.meta.url));
@@ -26,6 +27,13 @@ function leaves(schema: JsonObject, path: string): [string, JsonObject][] {
     leaves(inner as JsonObject, `${path}.${name}`),
   );
 }
+
+const rowOf = ([field, schema]: [string, JsonObject]): string[] => [
+  code(field),
+  Array.isArray(schema.enum) ? schema.enum.join(', ') : String(schema.type ?? 'any'),
+  code(usual(schema)),
+  String(schema.description ?? ''),
+];
 
 export function writeReference(): string {
   const { json, sections } = compileConfiguration(FAMILIES);
@@ -59,18 +67,21 @@ export function writeReference(): string {
       variables.map(({ variable, field }) => [code(variable), code(field)]),
     ),
     '',
+    '## Fields of the process without a flag',
+    '',
+    ...table(
+      ['Field', 'Type', 'Default', ''],
+      Object.entries(GENERAL)
+        .flatMap(([name, schema]) => leaves(schema, name))
+        .filter(([field]) => !flags.some((setting) => setting.field === field))
+        .map(rowOf),
+    ),
+    '',
     '## Sections of the controllers',
     '',
     ...table(
       ['Field', 'Type', 'Default', ''],
-      sections
-        .flatMap((name) => leaves(schemaOf(name), name))
-        .map(([field, schema]) => [
-          code(field),
-          Array.isArray(schema.enum) ? schema.enum.join(', ') : String(schema.type ?? 'any'),
-          code(usual(schema)),
-          String(schema.description ?? ''),
-        ]),
+      sections.flatMap((name) => leaves(schemaOf(name), name)).map(rowOf),
     ),
     '',
     '## Controllers',
