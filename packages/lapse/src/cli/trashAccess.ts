@@ -2,9 +2,9 @@
 
 import { type Instant, instant, minus } from '@lapse/base/instant';
 import { getOwn, isObject } from '@lapse/kube/api/json';
-import { parse } from 'yaml';
 import { resolveKind } from '#forecast/resolveKind';
 import { findInstallation } from '#manager/configuration/installation';
+import { parseYaml } from '#manager/configuration/load';
 import { UsageError } from '#manager/usage';
 import { readTrash } from '#trash/read';
 import type { TrashRecord } from '#trash/record';
@@ -27,8 +27,8 @@ async function trashNamespace(commandContext: CommandContext, flags: TrashFlags)
   if (flags.trashNamespace !== undefined) return flags.trashNamespace;
   const installation = await findInstallation(commandContext.client, (text) => commandContext.say(text));
   if (installation === undefined) return commandContext.namespace;
-  const document: unknown = parse(installation.text);
-  const section = isObject(document as never) ? getOwn(document as never, 'trash') : undefined;
+  const document = parseYaml(installation.name, installation.text);
+  const section = isObject(document) ? getOwn(document, 'trash') : undefined;
   const configured = isObject(section) ? getOwn(section, 'namespace') : undefined;
   return typeof configured === 'string' ? configured : installation.namespace;
 }

@@ -98,7 +98,8 @@ function fromFile(schema: ConfigurationSchema, file: Sources['file'], problems: 
   return document;
 }
 
-function parseYaml(name: string, text: string): Json {
+/** One document, within the limits of size and aliases. `name` is for errors. */
+export function parseYaml(name: string, text: string): Json {
   const documents = parseAllDocuments(text);
   if ('empty' in documents) return {};
   const [document, second] = documents;
