@@ -94,6 +94,18 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     'notices',
     'scope',
   ].map((name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`),
+  'packages/lapse/src/authors/authorAdmission.ts': ['authorAdmission', 'authorRequests'].map(
+    (name) => `packages/lapse/src/authors/${name}.test.ts`,
+  ),
+  'packages/lapse/src/authors/authorSeal.ts': ['authorSeal', 'sealAge'].map(
+    (name) => `packages/lapse/src/authors/${name}.test.ts`,
+  ),
+  'packages/lapse/src/controllers/cleaner/conditions.ts': ['conditions', 'nextEvaluation'].map(
+    (name) => `packages/lapse/src/controllers/cleaner/${name}.test.ts`,
+  ),
+  'packages/lapse/src/controllers/storage-pool/decide.ts': ['decide', 'decideVolumeGroups'].map(
+    (name) => `packages/lapse/src/controllers/storage-pool/${name}.test.ts`,
+  ),
   'packages/lapse/src/expiry/ownTtl.ts': ['packages/lapse/src/controllers/ttl-policy/ownTtl.test.ts'],
   'packages/lapse/src/expiry/ttlAnnotation.ts': [
     'packages/lapse/src/expiry/ttlAnnotation.test.ts',

@@ -4,19 +4,13 @@ import { hmac } from '@lapse/base/hmac';
 import { formatTime, hours, type Millis, minutes } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';
-import type { AdmissionRequest, AdmissionResponse } from '@lapse/kube/api/admission';
+import type { AdmissionResponse } from '@lapse/kube/api/admission';
 import type { Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import { describe, expect, test } from 'vitest';
-import {
-  authorAdmission,
-  callerOf,
-  inNamespace,
-  isReviewNeeded,
-  restoredWarnings,
-  writtenObject,
-} from './authorAdmission.ts';
+import { annotated, manifest, OTHER, requestOf } from './authorAdmission.testkit.ts';
+import { authorAdmission, restoredWarnings } from './authorAdmission.ts';
 import { AUTHOR_ANNOTATION, AuthorSeal, CLAIM, canonical, type Signed } from './authorSeal.ts';
 
 const LIFETIME = hours(720);
@@ -28,17 +22,6 @@ const signedOf = ({ kind, metadata: { namespace = '', name = '' }, spec }: KubeO
   asked: spec as Json,
 });
 
-const manifest = (more: object = {}, spec: object = { ttl: '1h' }): KubeObject => ({
-  apiVersion: 'lapse.dev/v1alpha1',
-  kind: 'TTLPolicy',
-  metadata: { name: 'runs', namespace: 'ci', ...more },
-  spec,
-});
-
-const annotated = (object: KubeObject, text: string): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata, annotations: { [AUTHOR_ANNOTATION]: text } },
-});
 const annotationOf = ({ metadata }: KubeObject): string => metadata.annotations?.[AUTHOR_ANNOTATION] ?? '';
 
 /** An API server with one webhook. It stores the results of `create` and `update` with a uid and a timestamp. */
@@ -99,23 +82,6 @@ class Cluster {
   }
 }
 
-const requestOf = (
-  username: string,
-  object: KubeObject,
-  oldObject: KubeObject | null = null,
-): AdmissionRequest => ({
-  uid: 'r',
-  operation: oldObject === null ? 'CREATE' : 'UPDATE',
-  kind: { group: 'lapse.dev', version: 'v1alpha1', kind: 'TTLPolicy' },
-  resource: { group: 'lapse.dev', version: 'v1alpha1', resource: 'ttlpolicies' },
-  name: object.metadata.name ?? '',
-  namespace: object.metadata.namespace ?? '',
-  userInfo: { username, groups: ['system:authenticated'] },
-  object,
-  oldObject,
-  dryRun: false,
-});
-
 /** A signature in the format of versions without expiry. */
 async function legacyAnnotation({ seal }: Cluster): Promise<string> {
   const who = { username: 'jane', groups: [] };
@@ -125,11 +91,11 @@ async function legacyAnnotation({ seal }: Cluster): Promise<string> {
 }
 
 type Write = (cluster: Cluster, janes: KubeObject) => Promise<[caller: string, object: KubeObject]>;
+
 const says =
   (caller: string, object: (janes: KubeObject) => KubeObject): Write =>
   async (_cluster, janes) => [caller, object(janes)];
 
-const OTHER = { ttl: '1s' };
 const NOT_SIGNED = /names jane, who did not sign this spec; remove the annotation, or set it to "claim"/;
 
 describe('a create', () => {
@@ -327,49 +293,4 @@ test('a write is refused while the key Secret cannot be read', async () => {
     reason: 'InternalError',
     message: 'cannot record the author: the key Secret is not readable: secrets is forbidden',
   });
-});
-
-describe('the object that a request writes', () => {
-  const request = requestOf('jane', manifest());
-  test.each<[string, AdmissionRequest, KubeObject | undefined]>([
-    ['is the object of a create', request, manifest()],
-    ['is undefined for a delete that carries an object', { ...request, operation: 'DELETE' }, undefined],
-    ['is undefined for a request without an object', { ...request, object: null }, undefined],
-  ])('%s', (_rule, given, expected) => expect(writtenObject(given)).toEqual(expected));
-
-  const { namespace: _, ...withoutNamespace } = request;
-  const cluster = manifest({ namespace: undefined });
-  test.each<[string, KubeObject, AdmissionRequest, string | undefined]>([
-    ['gets the namespace of the request when it has none', cluster, { ...request, namespace: 'ci' }, 'ci'],
-    ['keeps its own namespace', manifest(), { ...request, namespace: 'other' }, 'ci'],
-    ['has no namespace when the request has none', cluster, withoutNamespace, undefined],
-  ])('%s', (_rule, object, given, expected) =>
-    expect(inNamespace(object, given).metadata.namespace).toBe(expected),
-  );
-});
-
-describe('the permissions are reviewed', () => {
-  const signedBy = (text: string) => annotated(manifest(), text);
-  test.each<[string, KubeObject, KubeObject | null, boolean]>([
-    ['of a new object', manifest(), null, true],
-    ['when the spec changes', manifest({}, OTHER), manifest(), true],
-    ['when the author changes', signedBy('bob'), signedBy('jane'), true],
-    ['when the spec and the author change', annotated(manifest({}, OTHER), 'bob'), signedBy('jane'), true],
-    ['not when neither changes', signedBy('jane'), signedBy('jane'), false],
-  ])('%s', (_rule, object, old, expected) =>
-    expect(isReviewNeeded(requestOf('jane', object, old))).toBe(expected),
-  );
-});
-
-describe('the caller of a request', () => {
-  const callerWith = (more: object) =>
-    callerOf({ ...requestOf('jane', manifest()), userInfo: { username: 'jane', groups: ['devs'], ...more } });
-  const jane = { username: 'jane', groups: ['devs'] };
-  test.each<[string, object, object]>([
-    ['has the user name and the groups', {}, jane],
-    ['has the uid', { uid: '7' }, { ...jane, uid: '7' }],
-    ['has no uid when it is empty', { uid: '' }, jane],
-    ['has the extra fields', { extra: { scopes: ['a'] } }, { ...jane, extra: { scopes: ['a'] } }],
-    ['has no groups when the request names none', { groups: undefined }, { username: 'jane', groups: [] }],
-  ])('%s', (_rule, more, expected) => expect(callerWith(more)).toStrictEqual(expected));
 });

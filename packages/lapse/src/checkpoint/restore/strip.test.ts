@@ -1,26 +1,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
+import { make, strips } from './strip.testkit.ts';
 import { stripObject } from './strip.ts';
-
-const make = (apiVersion: string, kind: string, rest: object = {}, metadata: object = {}): KubeObject => ({
-  apiVersion,
-  kind,
-  metadata: { name: 'a', namespace: 'shop', ...metadata },
-  ...rest,
-});
-
-/** Each row: the captured object, and the expected result without apiVersion, kind, name and namespace. */
-const strips = (rows: Record<string, readonly [KubeObject, object]>): void => {
-  for (const [rule, [object, expected]] of Object.entries(rows))
-    test(rule, () => {
-      const before = structuredClone(object);
-      const { apiVersion, kind, metadata, ...rest } = stripObject(object);
-      const { name: _, namespace: __, ...meta } = metadata;
-      expect({ ...rest, ...(Object.keys(meta).length === 0 ? {} : { metadata: meta }) }).toEqual(expected);
-      expect({ apiVersion, kind }).toEqual({ apiVersion: object.apiVersion, kind: object.kind });
-      expect(object).toEqual(before);
-    });
-};
 
 describe('every kind', () => {
   strips({
@@ -171,121 +152,6 @@ describe('storage', () => {
           volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }],
         },
       },
-    ],
-  });
-});
-
-const token = { name: 'kube-api-access-x7k2p', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
-
-describe('workloads', () => {
-  strips({
-    'a Pod loses its node, priority, token and controller labels': [
-      make(
-        'v1',
-        'Pod',
-        {
-          spec: {
-            nodeName: 'n1',
-            serviceAccount: 'default',
-            serviceAccountName: 'default',
-            priority: 0,
-            preemptionPolicy: 'PreemptLowerPriority',
-            runtimeClassName: 'vm',
-            overhead: { podFixed: { cpu: '1' } },
-            ephemeralContainers: [{ name: 'debug' }],
-            initContainers: [{ name: 'init', volumeMounts: [token] }],
-            containers: [{ name: 'web', volumeMounts: [{ name: 'data', mountPath: '/d' }, token] }],
-            volumes: [{ name: 'data' }, { name: token.name, projected: {} }],
-          },
-          status: { phase: 'Running' },
-        },
-        {
-          labels: { app: 'web', 'pod-template-hash': 'abc', 'statefulset.kubernetes.io/pod-name': 'a' },
-          annotations: { 'cni.projectcalico.org/podIP': '10.1.1.1/32' },
-        },
-      ),
-      {
-        spec: {
-          serviceAccountName: 'default',
-          runtimeClassName: 'vm',
-          initContainers: [{ name: 'init' }],
-          containers: [{ name: 'web', volumeMounts: [{ name: 'data', mountPath: '/d' }] }],
-          volumes: [{ name: 'data' }],
-        },
-        metadata: { labels: { app: 'web' } },
-      },
-    ],
-    'a Deployment loses its revision': [
-      make(
-        'apps/v1',
-        'Deployment',
-        {
-          spec: { replicas: 2, template: { metadata: { creationTimestamp: null } } },
-          status: { replicas: 2 },
-        },
-        { annotations: { 'deployment.kubernetes.io/revision': '12' } },
-      ),
-      { spec: { replicas: 2, template: {} } },
-    ],
-    'a standalone ReplicaSet keeps the labels of its selector': [
-      make('apps/v1', 'ReplicaSet', { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } }),
-      { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } },
-    ],
-    'a Job loses its generated selector and labels': [
-      make(
-        'batch/v1',
-        'Job',
-        {
-          spec: {
-            manualSelector: false,
-            selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } },
-            template: {
-              metadata: {
-                creationTimestamp: null,
-                labels: {
-                  app: 'report',
-                  'controller-uid': 'u',
-                  'job-name': 'a',
-                  'batch.kubernetes.io/controller-uid': 'u',
-                  'batch.kubernetes.io/job-name': 'a',
-                },
-              },
-            },
-          },
-        },
-        {
-          labels: { 'controller-uid': 'u', 'job-name': 'a' },
-          annotations: { 'batch.kubernetes.io/job-tracking': '' },
-        },
-      ),
-      { spec: { template: { metadata: { labels: { app: 'report' } } } } },
-    ],
-    'a Job with a manual selector keeps it': [
-      make('batch/v1', 'Job', {
-        spec: {
-          manualSelector: true,
-          selector: { matchLabels: { 'job-name': 'a' } },
-          template: { metadata: { labels: { 'job-name': 'a' } } },
-        },
-      }),
-      {
-        spec: {
-          manualSelector: true,
-          selector: { matchLabels: { 'job-name': 'a' } },
-          template: { metadata: { labels: { 'job-name': 'a' } } },
-        },
-      },
-    ],
-    'both nested templates of a CronJob are cleaned': [
-      make('batch/v1', 'CronJob', {
-        spec: {
-          jobTemplate: {
-            metadata: { creationTimestamp: null },
-            spec: { template: { metadata: { creationTimestamp: null }, spec: {} } },
-          },
-        },
-      }),
-      { spec: { jobTemplate: { spec: { template: { spec: {} } } } } },
     ],
   });
 });
