@@ -48,6 +48,7 @@ beforeAll(async () => {
       requestTTL: { ttl: '3s' },
       detach: { retention: { mode: 'FollowObjectWithTTL', ttl: '2s' } },
       objectKeeper: { follow },
+      restore: { executor: 'External' },
     },
     [WIDGETS],
   );
@@ -260,7 +261,7 @@ const refused = async (work: Promise<unknown>): Promise<number> => {
   }
 };
 
-test('the restore controller may create neither claims nor snapshots', async () => {
+test('with an external executor the restore controller may create neither claims nor snapshots', async () => {
   const client = cluster.clientOf('volume-restore');
   const VolumeSnapshot = defineKind({
     group: 'snapshot.storage.k8s.io',

@@ -189,15 +189,28 @@ export async function removeHelpers(restore: Restore, owner: OwnerReference): Pr
  * external-provisioner 6.1 to 6.3 leaves its finalizer on the source of a claim that is deleted before it is provisioned
  * (kubernetes-csi/external-provisioner issue 1507). The helper would be terminating for ever.
  */
-async function unblock({ ctx, options }: Restore, key: ObjectKey, owner: OwnerReference): Promise<void> {
+async function unblock(restore: Restore, key: ObjectKey, owner: OwnerReference): Promise<void> {
+  // snapshot-controller removes its own finalizers at the same time.
+  for (let attempt = 0; attempt < MAX_CONFLICTS; attempt++)
+    if (await removeProvisionerFinalizer(restore, key, owner)) return;
+}
+
+const MAX_CONFLICTS = 10;
+
+/** Returns false after a conflict. */
+async function removeProvisionerFinalizer(
+  { ctx, options }: Restore,
+  key: ObjectKey,
+  owner: OwnerReference,
+): Promise<boolean> {
   const snapshot = await options.direct.get(ctx, VolumeSnapshot, key);
   const { finalizers = [], ownerReferences, deletionTimestamp } = snapshot?.metadata ?? {};
   const isOwned = ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
-  if (snapshot === undefined || !isOwned || deletionTimestamp === undefined) return;
+  if (snapshot === undefined || !isOwned || deletionTimestamp === undefined) return true;
   const left = finalizers.filter((name) => name !== PROVISIONER_FINALIZER);
-  if (left.length === finalizers.length) return;
+  if (left.length === finalizers.length) return true;
   const patch = { metadata: { finalizers: left.length === 0 ? null : left } };
-  await patchObject(ctx, VolumeSnapshot, snapshot, { patch });
+  return !('outcome' in (await patchObject(ctx, VolumeSnapshot, snapshot, { patch })));
 }
 
 /** Deletes the claim that this request created and that no volume was bound to. */
