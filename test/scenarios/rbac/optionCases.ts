@@ -7,17 +7,17 @@ import type { Family } from 'lapse/controllers/family';
 import type { Rule } from 'lapse/manager/rbac';
 import { expect } from 'vitest';
 import { configMap } from '../manifest/kit.ts';
-import { keeperOf, manifestCapture, volumeCapture, volumeRestore } from './requestCases.ts';
+import { captureViaSnapshots, keeperOf, manifestCapture, volumeRestore } from './requestCases.ts';
 import { expectGone, type RightsCase } from './rightsCase.ts';
 
-/** Requests expire by their own annotation, one minute after they have completed. */
+/** Requests expire by their own annotation, ten minutes after they have completed. */
 const byAnnotation = (rightsCase: RightsCase, request: string): RightsCase => ({
   ...rightsCase,
-  configuration: { requestTTL: { mode: 'annotation', ttl: '1m' } },
+  configuration: { ...rightsCase.configuration, requestTTL: { mode: 'annotation', ttl: '10m' } },
   async run(world) {
     await rightsCase.run(world);
     expect(await world.userClient.get(request)).toBeDefined();
-    await world.timePasses(minutes(3));
+    await world.timePasses(minutes(12));
     await expectGone(world, request);
   },
 });
@@ -41,7 +41,7 @@ const following: RightsCase = {
 
 /** By family: the case with the option. */
 export const OPTION_CASES: Readonly<Record<string, RightsCase>> = {
-  'volume-capture': byAnnotation(volumeCapture, 'volumecapturerequest/nightly'),
+  'volume-capture': byAnnotation(captureViaSnapshots, 'volumecapturerequest/nightly'),
   'volume-restore': byAnnotation(volumeRestore, 'volumerestorerequest/back'),
   'manifest-capture': byAnnotation(manifestCapture, 'manifestcapturerequest/before'),
   'object-keeper': following,

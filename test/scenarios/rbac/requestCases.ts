@@ -7,7 +7,17 @@ import type { RequestObject } from 'lapse/api/storage/request';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
 import { configMap, manifests } from '../manifest/kit.ts';
-import { capture, claim, content, detach, restore, usualObjects, volume } from '../requests/kit.ts';
+import {
+  capture,
+  claim,
+  content,
+  detach,
+  restore,
+  snapshotClass,
+  storageClass,
+  usualObjects,
+  volume,
+} from '../requests/kit.ts';
 import { conditionOf, expectGone, loseRace, type RightsCase } from './rightsCase.ts';
 import type { World } from './world.ts';
 
@@ -25,23 +35,28 @@ async function expectTtl({ userClient }: World, ref: string): Promise<void> {
   expect(Object.keys(annotations).filter((key) => key.endsWith('/ttl'))).toHaveLength(1);
 }
 
-export const volumeCapture: RightsCase = {
-  simulatedControllers: ['csi-snapshotter', 'pvc-protection'],
-  async run(world) {
+const BROKEN = 'broken';
+const fails = (text: string) => ({ annotations: { [text]: 'error: broken' } });
+
+/** `artifacts`: the resource that captures create. */
+const captureWith = (artifacts: string): RightsCase['run'] =>
+  async function run(world) {
     await world.start();
     await world.apply(usualObjects());
     await world.apply([
+      snapshotClass(BROKEN, {}, fails('simulation.lapse.dev/snapshot')),
       volume('pv-old', { claimRef: claimRef('old') }),
       claim('old', { volumeName: 'pv-old' }),
     ]);
     // Its answer is lost, and the cache does not contain the object yet: the retry meets the object of the first
     // attempt.
-    world.faults.answer('create volumesnapshotcontents', { drop: 'after' });
-    world.faults.justBefore('create volumesnapshotcontents', () => world.faults.holdEvents());
+    world.faults.answer(`create ${artifacts}`, { drop: 'after' });
+    world.faults.justBefore(`create ${artifacts}`, () => world.faults.holdEvents());
     await world.apply(capture('nightly'));
     await world.timePasses(seconds(10));
     world.faults.releaseEvents();
     await world.apply([
+      capture('failing', { volumeSnapshotClassName: BROKEN, timeout: '20s' }),
       detach('moved', { persistentVolumeClaimRef: { name: 'old' } }),
       capture('of-nothing', { persistentVolumeClaimRef: { name: 'not-there' } }),
     ]);
@@ -49,35 +64,75 @@ export const volumeCapture: RightsCase = {
     expect(await conditionOf(world, 'volumecapturerequest/nightly')).toBe('True Completed');
     expect(await conditionOf(world, 'volumecapturerequest/moved')).toBe('True Completed');
     expect(await conditionOf(world, 'volumecapturerequest/of-nothing')).toBe('False NotFound');
-    await expectGone(world, 'persistentvolumeclaim/old');
+    expect(await conditionOf(world, 'volumecapturerequest/failing')).toBe('False SnapshotCreationFailed');
+    const { uid } = (await world.userClient.get('volumecapturerequest/failing'))!.metadata;
+    await expectGone(world, 'persistentvolumeclaim/old', `${artifacts}/snapshot-${uid}`);
     await expectTtl(world, 'volumecapturerequest/nightly');
-  },
+  };
+
+export const volumeCapture: RightsCase = {
+  simulatedControllers: ['csi-snapshotter', 'pvc-protection'],
+  run: captureWith('volumesnapshotcontents'),
 };
 
+export const captureViaSnapshots: RightsCase = {
+  simulatedControllers: ['csi-snapshotter', 'snapshot-controller', 'pvc-protection'],
+  configuration: { snapshot: { via: 'VolumeSnapshot' } },
+  run: captureWith('volumesnapshots'),
+};
+
+const released = volume('pv-released', { claimRef: { ...claimRef('gone'), uid: 'gone' } });
+
 export const volumeRestore: RightsCase = {
-  simulatedControllers: ['pv-binder', 'csi-provisioner', 'snapshot-controller', 'csi-snapshotter'],
+  simulatedControllers: [
+    'pv-binder',
+    'pvc-protection',
+    'csi-provisioner',
+    'snapshot-controller',
+    'csi-snapshotter',
+  ],
   async run(world) {
     await world.start();
-    await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);
+    await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' }), released]);
+    const broken = {
+      ...storageClass(BROKEN),
+      metadata: { name: BROKEN, ...fails('simulation.lapse.dev/volume') },
+    };
+    await world.apply(broken);
     await world.userClient.status('persistentvolumeclaim/taken', { phase: 'Lost' });
+    await adopt(world, 'volumesnapshotcontent/kept');
     await world.timePasses(seconds(1));
-    const by = (kind: string) => ({ sourceRef: { kind, name: 'not-there' } });
+    const from = (kind: string, name = 'not-there') => ({ sourceRef: { kind, name } });
     await world.apply([
       restore('back'),
-      restore('of-no-content', by('VolumeSnapshotContent')),
-      restore('of-no-volume', by('PersistentVolume')),
+      restore('again', { ...from('PersistentVolume', 'pv-released'), targetPVCName: 'again' }),
+      restore('failing', { targetPVCName: 'failing', storageClassName: BROKEN }),
+      restore('of-no-content', from('VolumeSnapshotContent')),
+      restore('of-no-volume', from('PersistentVolume')),
       restore('where-others-are', { targetPVCName: 'taken' }),
     ]);
-    await world.timePasses(minutes(1));
-    expect(await conditionOf(world, 'volumerestorerequest/back')).toBe('True Completed');
+    await world.timePasses(minutes(6));
+    for (const name of ['back', 'again'])
+      expect(await conditionOf(world, `volumerestorerequest/${name}`)).toBe('True Completed');
     for (const name of ['of-no-content', 'of-no-volume'])
       expect(await conditionOf(world, `volumerestorerequest/${name}`)).toBe('False NotFound');
     expect(await conditionOf(world, 'volumerestorerequest/where-others-are')).toMatch(
       /^False (?!RBACDenied)/,
     );
+    expect(await conditionOf(world, 'volumerestorerequest/failing')).toBe('False RestoreFailed');
+    const { uid } = (await world.userClient.get('volumerestorerequest/failing'))!.metadata;
+    const helpers = [`volumesnapshot/restore-${uid}`, `volumesnapshotcontent/restore-${uid}`];
+    await expectGone(world, 'persistentvolumeclaim/failing', ...helpers);
     await expectTtl(world, 'volumerestorerequest/back');
   },
 };
+
+/** Gives an object an owner, so that a restore must protect it from the garbage collector. */
+async function adopt({ userClient }: World, ref: string): Promise<void> {
+  const { apiVersion, kind, metadata } = (await userClient.get('storageclass/fast'))!;
+  const owner = { apiVersion, kind, name: metadata.name!, uid: metadata.uid! };
+  await userClient.patch(ref, { metadata: { ownerReferences: [owner] } });
+}
 
 export const manifestCapture: RightsCase = {
   granted: ['configmaps'],

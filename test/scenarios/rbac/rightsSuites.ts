@@ -40,6 +40,7 @@ const CASES: Readonly<Record<string, RightsCase>> = {
 
 /** Events that repeat, the lease, and a certificate that is created, registered with the API server, and renewed. */
 const processCase: RightsCase = {
+  configuration: { restore: { executor: 'External' } },
   async run(world) {
     await expectSeries(world);
     const { spec } = (await world.userClient.get<Lease>(`${world.installation.namespace}/lease/lapse`))!;
