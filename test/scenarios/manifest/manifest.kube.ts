@@ -22,7 +22,7 @@ const LARGE = [1, 2, 3].map((i) => configMap(`large-${i}`, { x: noise(700_000, i
 let cluster: Cluster;
 beforeAll(async () => {
   const configuration = { actAs: 'controller', requestTTL: { ttl: '20s' } };
-  cluster = await startCluster(configuration, [WIDGETS], FAMILIES);
+  cluster = await startCluster(configuration, [WIDGETS], { families: FAMILIES });
   await cluster.userClient.apply([
     configMap('a', { text: 'Zürich 🚀' }),
     secret(),

@@ -80,10 +80,23 @@ export async function applyKinds(admin: Client, crds: readonly KubeObject[]): Pr
   admin.discovery.invalidate();
 }
 
+export interface ClusterOptions {
+  /** Families; default: those of volumes. */
+  readonly families?: readonly string[];
+  /** Controllers of kube-controller-manager, in addition to garbage collection and protection. */
+  readonly kubeControllers?: readonly string[];
+  /** The simulated storage controllers; default: csi-snapshotter and the provisioner of Deckhouse. */
+  readonly storage?: readonly ControllerDefinition[];
+}
+
 export async function startCluster(
   configuration: JsonObject,
   kinds: readonly KubeObject[],
-  names: readonly string[] = VOLUMES,
+  {
+    families: names = VOLUMES,
+    kubeControllers = [],
+    storage = storageControllers(['csi-snapshotter', 'deckhouse-provisioner']),
+  }: ClusterOptions = {},
 ): Promise<Cluster> {
   const families = names.map(findFamily);
   const bed = await startBed({
@@ -92,6 +105,7 @@ export async function startCluster(
       'namespace-controller',
       'persistentvolumeclaim-protection-controller',
       'persistentvolume-protection-controller',
+      ...kubeControllers,
     ],
     // Refuses owner references with blockOwnerDeletion to clients that may not update finalizers of the owner.
     extraApiserverArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
@@ -136,7 +150,7 @@ export async function startCluster(
     new Manager({
       ...shared,
       client: admin,
-      controllers: storageControllers(['csi-snapshotter', 'deckhouse-provisioner']),
+      controllers: storage,
     }),
   );
   for (const manager of managers) manager.start();
