@@ -29,6 +29,7 @@ export const PAGES: readonly Page[] = [
   { page: 'docs/tasks/explain.md', where: 'desk' },
   { page: 'docs/tasks/extend.md', where: 'desk' },
   { page: 'docs/tasks/simulate.md', where: 'desk' },
+  { page: 'docs/tasks/volumes.md', where: 'desk' },
   { page: 'docs/tasks/limits.md', where: 'desk' },
   { page: 'docs/tasks/undo.md', where: 'desk' },
   { page: 'docs/tasks/checkpoints.md', where: 'desk', given: CAPTURED },
