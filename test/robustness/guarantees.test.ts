@@ -2,7 +2,8 @@
 // same controller without the flaw must keep all of them.
 
 import { expect, test } from 'vitest';
-import type { GuaranteeName } from './guarantees.ts';
+import { type GuaranteeName, nothingUnsaved } from './guarantees.ts';
+import { policyTargets } from './policies.ts';
 import { reportOf, runRound } from './round.ts';
 import { replayOf } from './seeds.ts';
 import { type Flaw, tiny } from './tiny.ts';
@@ -32,6 +33,19 @@ test.each(SEEDS.slice(0, 4))('without a flaw every guarantee is kept (seed %d)',
   const { broken, evidence } = await runRound(tiny(), seed, { steps: 60 });
   expect(broken).toEqual({});
   expect(evidence.changes.filter(({ by, after }) => by === 'process' && after === undefined)).not.toEqual([]);
+});
+
+test('a DELETE before the save, or without it, is detected by nothingUnsaved', async () => {
+  const { broken, evidence } = await runRound(policyTargets, 1, { steps: 60 });
+  expect(broken).toEqual({});
+  const isSave = ({ resource }: { readonly resource: string }) => resource === 'secrets';
+  const saves = evidence.changes.filter(isSave);
+  const others = evidence.changes.filter((change) => !isSave(change));
+  expect(saves.length).toBeGreaterThan(0);
+  for (const changes of [others, [...others, ...saves]])
+    expect(nothingUnsaved({ ...evidence, changes })).toContainEqual(
+      expect.stringContaining('without being saved'),
+    );
 });
 
 test('a violated guarantee is reported with its name, its seed and the command that repeats it', async () => {

@@ -7,10 +7,11 @@ import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import type { Change } from '@lapse/simulation/history';
 import { isWrite } from '@lapse/simulation/requestInfo';
 import type { RequestRecord } from '@lapse/simulation/wire';
+import { savedVersions } from './savedVersions.ts';
 import type { Subject } from './subject.ts';
 
 export interface Evidence {
-  readonly subject: Pick<Subject, 'resource' | 'deadlineOf' | 'isTerminal'>;
+  readonly subject: Pick<Subject, 'resource' | 'deadlineOf' | 'isTerminal' | 'saves'>;
   readonly changes: readonly Change[];
   /** Requests of the process under test. */
   readonly requests: readonly RequestRecord[];
@@ -174,6 +175,18 @@ function isRealChange({ before, after }: Change): boolean {
   return !equal(plain(before), plain(after));
 }
 
+/** Every deleted object was in the trash before, in exactly the version that was deleted. */
+export const nothingUnsaved: Guarantee = (evidence) => {
+  if (evidence.subject.saves !== true) return [];
+  const saved = savedVersions(evidence.changes);
+  return endsOf(evidence).flatMap((end) => {
+    const { uid, resourceVersion } = end.before.metadata;
+    const at = saved.get(`${uid}@${resourceVersion}`);
+    const isBefore = at !== undefined && at < evidence.changes.indexOf(end.change);
+    return isBefore ? [] : [`${named(end)} was deleted without being saved`];
+  });
+};
+
 export const GUARANTEES = {
   neverEarly,
   neverOverExtension,
@@ -181,6 +194,7 @@ export const GUARANTEES = {
   eventuallyDeleted,
   terminalIsImmutable,
   noWriteWithoutChange,
+  nothingUnsaved,
 } satisfies Record<string, Guarantee>;
 
 export type GuaranteeName = keyof typeof GUARANTEES;

@@ -47,12 +47,13 @@ export const policyTargets: Subject = {
   name: 'ttl-policy',
   kind: PipelineRun,
   resource: 'pipelineruns',
+  saves: true,
   kinds: [...family.kinds, PipelineRunKind],
   objects: policies,
   compose: composeFamilies({
     families: [family],
     controllers: [],
-    configuration: { actAs: 'controller' },
+    configuration: { actAs: 'controller', trash: {} },
     gates: {},
   }),
   create: (name, ends) => ({

@@ -23,6 +23,8 @@ export interface Subject {
   moveEnd?(object: KubeObject, ends: Instant): object;
   /** When an object may be deleted; undefined if it does not expire. */
   deadlineOf(object: KubeObject): Instant | undefined;
+  /** Objects are saved before they are deleted. Default: false. */
+  readonly saves?: boolean;
   /** Whether it is in its final state. */
   isTerminal(object: KubeObject): boolean;
 }

@@ -80,6 +80,18 @@ export function partsOf(
 
 const clusterRules = ({ controllers }: AssembledFamily): Rule[] => rulesOf(controllers.flatMap(rightsOf));
 
+/** `create` has a rule of its own: several families need it, and equal rules are granted once. */
+const localRulesOf = ({ rights = [] }: AssembledFamily): Rule[] =>
+  rulesOf(rights).flatMap((rule) => {
+    const others = rule.verbs.filter((verb) => verb !== 'create');
+    return others.length === 0 || others.length === rule.verbs.length
+      ? [rule]
+      : [
+          { ...rule, verbs: ['create'] },
+          { ...rule, verbs: others },
+        ];
+  });
+
 const same = (a: Rule) => (b: Rule) => JSON.stringify(a) === JSON.stringify(b);
 
 export function needsOf(family: Family, known: readonly Family[], file?: JsonObject): FamilyNeeds {
@@ -108,8 +120,8 @@ export function needsOf(family: Family, known: readonly Family[], file?: JsonObj
     authorSections: Object.entries(family.configuration)
       .filter(([, schema]) => isObject(schema.properties) && 'authorKeySecret' in schema.properties)
       .map(([section]) => section),
-    authorRules: rulesOf(author.rights ?? []),
-    localRules: rulesOf(controller.rights ?? []),
+    authorRules: localRulesOf(author),
+    localRules: localRulesOf(controller),
     webhooks: author.admission.map(({ name, phase, resources }) => ({
       name,
       phase,
