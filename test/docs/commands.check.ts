@@ -47,7 +47,8 @@ describe.each(pages)('$path', ({ text }) => {
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  test('every flag of a lapse command it shows is accepted', () => {
+  // The first page that shows all commands starts each of them once.
+  test('every flag of a lapse command it shows is accepted', { timeout: 240_000 }, () => {
     const shown = [...text.matchAll(SHOWN)];
     for (const [, command, flags] of shown) {
       const help = helpOf(command!);
