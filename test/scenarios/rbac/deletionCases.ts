@@ -10,6 +10,7 @@ import { cleaner, configMap, KNATIVE, target } from '../cleaner/kit.ts';
 import { finishedJob } from '../kit.ts';
 import { NAMESPACE } from './installation.ts';
 import { conditionOf, expectGone, loseRace, namespaceOf, type RightsCase } from './rightsCase.ts';
+import type { World } from './world.ts';
 
 const finishedPod = (name: string): KubeObject =>
   ({
@@ -45,8 +46,22 @@ const policy = (kind: string, name: string, spec: object): KubeObject =>
     spec: { ttl: '1m', from: 'Created', mode: 'Enforce', ...spec },
   }) as KubeObject;
 
+/** Saved objects are removed within the time of a case. */
+const SAVED_BRIEFLY = { trash: { keep: '10s' } };
+
+/** Something was saved, and all of it is removed again. */
+async function expectTrashEmpty(world: World): Promise<void> {
+  const chunks = world.requests.flatMap(({ verb, resource, body }) => {
+    const text = verb === 'create' && resource === 'secrets' ? Buffer.from(body ?? []).toString() : '';
+    return /"name":"(lapse-trash-[^"]+)"/.exec(text)?.[1] ?? [];
+  });
+  expect(chunks).not.toEqual([]);
+  await expectGone(world, ...chunks.map((name) => `${NAMESPACE}/secret/${name}`));
+}
+
 export const ttlPolicy: RightsCase = {
   granted: ['configmaps', 'revisions.serving.knative.dev'],
+  configuration: SAVED_BRIEFLY,
   async run(world) {
     await world.start();
     const selector = { matchLabels: { team: 'a' } };
@@ -66,6 +81,7 @@ export const ttlPolicy: RightsCase = {
     await world.userClient.patch('namespace/default', { metadata: { labels: { team: 'a' } } });
     await world.timePasses(minutes(2));
     await expectGone(world, 'configmap/local', 'configmap/everywhere');
+    await expectTrashEmpty(world);
     expect(await world.userClient.get('team-b/configmap/other')).toBeDefined();
     expect(await conditionOf(world, 'ttlpolicy/of-a-kind-to-come')).toBe('False KindNotServed');
     expect(await conditionOf(world, 'clusterttlpolicy/everywhere')).toMatch(/^True/);
@@ -96,6 +112,7 @@ subjects: [{ kind: ServiceAccount, name: broom, namespace: default }]
 
 export const cleaners: RightsCase = {
   granted: ['configmaps', 'revisions.serving.knative.dev'],
+  configuration: SAVED_BRIEFLY,
   async run(world) {
     await world.start();
     await world.apply(BROOM);
@@ -128,6 +145,8 @@ export const cleaners: RightsCase = {
     await world.apply(revisionObject as KubeObject);
     await world.timePasses(seconds(30));
     await expectGone(world, 'cleaner/of-a-kind-to-come');
+    await world.timePasses(seconds(30));
+    await expectTrashEmpty(world);
   },
 };
 

@@ -70,7 +70,8 @@ export interface RightsSuite {
   run(access: readonly KubeObject[]): Promise<RightsResult>;
 }
 
-const AUTHOR_KEY = /^create secrets$|^get secrets lapse-author-key$/;
+/** The rights of families in the namespace of the process: the author key, and the trash. */
+const OF_FAMILIES = /^(create|delete|list|watch) secrets$|^get secrets lapse-author-key$/;
 
 function rightsSuiteOf(name: string, families: readonly string[], rightsCase: RightsCase): RightsSuite {
   const installation = impersonatingInstallationOf(
@@ -83,7 +84,7 @@ function rightsSuiteOf(name: string, families: readonly string[], rightsCase: Ri
   const isOwn = ({ text, at: [object] }: OneRight) => {
     const { kind, metadata } = access[object]!;
     if (kind === 'ClusterRole') return own.includes(metadata.name ?? '');
-    return AUTHOR_KEY.test(text) === (name !== 'process');
+    return OF_FAMILIES.test(text) === (name !== 'process');
   };
   const rights = rightsIn(access).filter(isOwn);
   return { name, access, rights, run: (given) => run(installation, rightsCase, given) };
