@@ -60,7 +60,7 @@ const placeOf = ({ request, target, options }: Restore, owner: OwnerReference): 
   request,
   target,
   allowCrossNamespace: options.policy.allowCrossNamespace,
-  ...(options.policy.ownership === 'Keeper' ? { claimOwner: owner } : {}),
+  ...(options.policy.ownership === 'Keeper' ? { claimOwner: { ...owner, blockOwnerDeletion: false } } : {}),
 });
 
 async function executeFromContent(restore: Restore, name: string, owner: OwnerReference): Promise<Step> {
