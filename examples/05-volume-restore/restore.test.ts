@@ -17,7 +17,7 @@ const readme = read('README.md');
 /** The timeline in the README. */
 const [, shown = ''] = /```timeline\n([^`]*)```/.exec(readme) ?? [];
 /** The request in the README for a capture of example 04. */
-const [, ownRequest = ''] = /<<EOF\n(.*?)EOF/s.exec(readme) ?? [];
+const [, ownRequest = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
 
 const controllers = () =>
   simulatedControllersNamed([
@@ -61,7 +61,7 @@ scenario('a capture is restored under another name', async ({ given, when, then 
   await given.object(read('../04-volume-capture/capture.yaml'));
   await when.timePasses(seconds(2));
   const { status } = await then.object<VolumeCaptureRequest>('vcr/before-the-upgrade');
-  await when.user.apply(ownRequest.replace(/\$\(.*\)/, status!.dataRef!.name));
+  await when.user.apply(ownRequest.replace('snapshot-3f2a', status!.dataRef!.name));
   await when.timePasses(seconds(5));
   const restored = await then.object<VolumeRestoreRequest>('vrr/orders-again');
   expect(restored.status?.conditions).toMatchObject([{ status: 'True', reason: 'Completed' }]);
