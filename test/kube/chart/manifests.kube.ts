@@ -162,7 +162,9 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       const choices = choicesOf(family, FAMILIES);
       if (choices.length === 0) continue;
       const usual = await rulesOf(family.name);
-      const set = ['config.requestTTL.mode=annotation', 'config.objectKeeper.follow={configmaps,a.b.c}'];
+      const set = choices.map(
+        ({ section, field, value }) => `config.${section}.${field}=${value ?? '{configmaps,a.b.c}'}`,
+      );
       const items = [
         ['configmaps', ''],
         ['a', 'b.c'],
