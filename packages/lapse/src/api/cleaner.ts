@@ -7,6 +7,7 @@ import { defineKind } from '@lapse/kube/api/kind';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { LIMITS_STATUS_SCHEMA, type LimitsStatus, MAX_DELETIONS } from './limits.ts';
 
 export interface TargetReference {
   /** Absent or empty: the core group. */
@@ -37,6 +38,7 @@ export interface CleanerSpec {
   conditions?: string[];
   serviceAccountName?: string;
   mode?: 'Enforce' | 'DryRun';
+  limits?: { maxDeletions: number };
 }
 
 /** An object that is to be deleted. */
@@ -94,6 +96,7 @@ export interface CleanerStatus {
   /** The number of targets; the list has at most 200. */
   resolvedTargetCount?: number;
   evaluations?: ConditionOutcome[];
+  limits?: LimitsStatus;
   deletion?: DeletionRecord;
 }
 
@@ -186,6 +189,9 @@ const spec = object(
     serviceAccountName: string("Whose rights are used; an account of the Cleaner's own namespace.", {
       maxLength: 253,
     }),
+    limits: object({ maxDeletions: MAX_DELETIONS }, ['maxDeletions'], {
+      description: 'If more objects would be deleted, nothing is deleted until `lapse approve`.',
+    }),
     mode: string('DryRun: report what would be deleted, delete nothing.', { enum: ['Enforce', 'DryRun'] }),
   },
   ['ttl'],
@@ -251,6 +257,7 @@ const status = object({
     16,
     { description: 'The result of each condition.' },
   ),
+  limits: LIMITS_STATUS_SCHEMA,
   deletion: object(
     {
       generation: integer,

@@ -218,7 +218,9 @@ export function describeLimit(
 ): string {
   if (limit === 'firstActivation') return describeFirstActivation(due, allowed);
   const field = from === 'spec' ? `spec.limits.${limit}` : `limits.${limit} of the configuration`;
-  const window = per === undefined ? '' : ` per ${per} (since ${since})`;
+  // A Cleaner deletes everything at once.
+  if (per === undefined) return `${due} deletions, ${field} allows ${allowed}`;
+  const window = ` per ${per} (since ${since})`;
   return `${deletions} deletions, ${field} allows ${allowed}${window}; ${due} more ${due === 1 ? 'object is' : 'objects are'} due`;
 }
 

@@ -2,6 +2,7 @@
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { Cleaner } from '#api/cleaner';
 import type { LimitExceeded, LimitsStatus } from '#api/limits';
 import { ClusterTTLPolicy, TTLPolicy, type TTLPolicyStatus } from '#api/ttlPolicy';
 
@@ -22,7 +23,7 @@ interface WithLimits extends KubeObject {
   status?: { limits?: LimitsStatus } & Pick<TTLPolicyStatus, 'due'>;
 }
 
-function policyStopped({ status }: WithLimits): Stopped | undefined {
+function stoppedOf({ status }: WithLimits): Stopped | undefined {
   const exceeded = status?.limits?.exceeded;
   return exceeded && { exceeded, due: status?.due ?? exceeded.due };
 }
@@ -31,11 +32,16 @@ export const APPROVABLE: readonly Approvable[] = [
   {
     words: ['ttlpolicy', 'ttlpolicies', 'ttlp', 'ttlpolicies.lapse.dev'],
     kind: TTLPolicy as Kind,
-    stoppedOf: policyStopped,
+    stoppedOf,
   },
   {
     words: ['clusterttlpolicy', 'clusterttlpolicies', 'cttlp', 'clusterttlpolicies.lapse.dev'],
     kind: ClusterTTLPolicy as Kind,
-    stoppedOf: policyStopped,
+    stoppedOf,
+  },
+  {
+    words: ['cleaner', 'cleaners', 'cln', 'cleaners.cleaner.vtex.dev'],
+    kind: Cleaner as Kind,
+    stoppedOf,
   },
 ];

@@ -110,7 +110,10 @@ describe('lapse approve', () => {
   test.each([
     [['ttlpolicy/runs', '-n', 'ci', '--deletions', '41'], /41 is less than the 42 objects that are due/],
     [['ttlpolicy/other', '-n', 'ci'], /ttlpolicy\/other -n ci does not exist/],
-    [['job/runs', '-n', 'ci'], /"job" has no limits to approve; expected one of ttlpolicy, clusterttlpolicy/],
+    [
+      ['job/runs', '-n', 'ci'],
+      /"job" has no limits to approve; expected one of ttlpolicy, clusterttlpolicy, cleaner/,
+    ],
     [['ttlpolicy/runs', '-n', 'ci', '--deletions', 'all'], /expected a whole number/],
   ])('%j is refused', async (words, message) => {
     const { run, approval } = await policyWith(STOPPED);

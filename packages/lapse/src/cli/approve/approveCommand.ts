@@ -1,4 +1,4 @@
-// lapse approve KIND/NAME: lets a policy that stopped at its limit go on. Writes one annotation, with the rights of the
+// lapse approve KIND/NAME: lets a policy or Cleaner that stopped at its limit go on. Writes one annotation, with the rights of the
 // user.
 
 import { realClock } from '@lapse/base/clock';
@@ -26,6 +26,7 @@ const HELP = `
 Examples:
   lapse approve ttlpolicy/pipeline-runs -n ci
   lapse approve clusterttlpolicy/previews --deletions 800
+  lapse approve cleaner/shop -n default
 
 Run lapse plan first: it shows what will be deleted.
 The approval is for the current spec and this number of deletions. It is void if
@@ -33,7 +34,7 @@ the spec changes, or if more objects are due when the controller reads it.`;
 
 export function approveCommand(): Command {
   return new Command('approve')
-    .description('let a policy that stopped at its limit go on')
+    .description('let a policy or Cleaner that stopped at its limit go on')
     .argument('<rule...>', 'KIND/NAME, such as ttlpolicy/pipeline-runs')
     .option('-n, --namespace <name>', 'namespace of the rule (default: that of the context)', parseNamespace)
     .option('--deletions <number>', 'how many deletions to approve (default: all that are due)', parseCount)

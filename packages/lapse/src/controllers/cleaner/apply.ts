@@ -1,7 +1,7 @@
 // Applies a decision that was confirmed by the API server: records it in status and carries it out, or reports a dry run.
 
 import { again, type Outcome } from '@lapse/runtime/outcome';
-import { Cleaner, type DeletionRecord } from '#api/cleaner';
+import { Cleaner } from '#api/cleaner';
 import type { AuthorizedClient } from '#authors/authorizedClient';
 import { outcomeOf } from '#deletion/deletion';
 import type { ConditionResult } from './conditions.ts';
@@ -32,7 +32,7 @@ export function apply(decision: Exclude<Decision, { kind: 'not' }>, applying: Ap
     return isDry ? reportDryRun(applying, 'nothing but the Cleaner') : deleteCleaner(applying);
   return isDry
     ? reportDryRun(applying, describeDecision(decision.record))
-    : recordAndDelete(applying, decision.record);
+    : recordAndDelete(applying, decision);
 }
 
 /** A release may be installed although Lapse cannot read its records. */
@@ -68,7 +68,7 @@ async function deleteCleaner({ scope, meaning }: Applying): Promise<Outcome> {
 /** Records the decision in status first, then deletes. */
 async function recordAndDelete(
   { scope, client, found, conditionResult }: Applying,
-  record: DeletionRecord,
+  { record, limits }: Extract<Decision, { kind: 'delete' }>,
 ): Promise<Outcome> {
   const { ctx, context, cleaner } = scope;
   const what = describeDecision(record);
@@ -79,6 +79,7 @@ async function recordAndDelete(
     shown: shownOf(found),
     evaluations: conditionResult.outcomes,
     deletion: signed,
+    ...(limits === undefined ? {} : { limits }),
   });
   if (written.kind === 'lost') return again('changed while deciding');
   context.metrics.decisions.inc();

@@ -7,6 +7,7 @@ import type { Cleaner } from '#api/cleaner';
 import type { Budget } from '#deletion/budget';
 import type { Expirer } from '#deletion/expirer';
 import type { SkewGuard } from '#deletion/skewGuard';
+import type { LimitRules } from './limit.ts';
 import type { CleanerMetrics, DeletedWhat } from './metrics.ts';
 import type { Done } from './progress.ts';
 import type { RecordSeal } from './record.ts';
@@ -24,6 +25,7 @@ export interface CleanerOptions {
   readonly helmHookTimeout: Millis;
   /** Purge the records of a release even if objects of it are left. */
   readonly helmPurgeIncomplete: boolean;
+  readonly limits: LimitRules;
 }
 
 export interface Context {

@@ -11,6 +11,7 @@ import { deletionMetrics } from '#deletion/metrics';
 import type { SentDelete } from '#deletion/ownDeletions';
 import type { Origin } from '#deletion/trash';
 import { TTL_ANNOTATION } from '#expiry/expiry';
+import { APPROVAL_ANNOTATION } from '#limits/approval';
 import type { Services } from '../family.ts';
 import type { CleanerOptions, Context } from './context.ts';
 import { DELAY_ANNOTATION } from './delay.ts';
@@ -142,6 +143,7 @@ const cleanerFacts = ({ metadata }: Cleaner) => ({
   generation: metadata.generation,
   deleted: metadata.deletionTimestamp,
   author: metadata.annotations?.[AUTHOR_ANNOTATION],
+  approval: metadata.annotations?.[APPROVAL_ANNOTATION],
   delay: metadata.annotations?.[DELAY_ANNOTATION],
   ttl: metadata.annotations?.[TTL_ANNOTATION],
 });

@@ -131,7 +131,7 @@ describe('the decision', () => {
     dryRun: false,
     ...(release === undefined ? {} : { release }),
   });
-  const self = { account: undefined, author: undefined };
+  const self = { account: undefined, author: undefined, limits: { isRecorded: false } };
   const decided = (count: number, given?: ReleasePlan, release = given && 'shop') =>
     decide(
       cleaner({}, { generation: 3 }),
@@ -157,7 +157,7 @@ describe('the decision', () => {
 
   test('records its targets, its release, and the account and author that it is made for', () => {
     const confirmed = { found: [found(1)], plan: plan(1) };
-    const actor = { account: 'sweeper', author: 'jane' };
+    const actor = { account: 'sweeper', author: 'jane', limits: { isRecorded: false } };
     const decision = decide(cleaner({}, { generation: 3 }), meaning('shop'), confirmed, actor, NOW);
     expect(decision).toEqual({
       kind: 'delete',

@@ -4,8 +4,10 @@
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
 import type { Cleaner, DeletionRecord } from '#api/cleaner';
+import type { LimitsStatus } from '#api/limits';
 import type { ReleasePlan } from '#helm/readPlan';
 import { type Delay, readDelay } from './delay.ts';
+import { computeLimit, type LimitRules } from './limit.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
 import type { Meaning } from './spec.ts';
 import type { Reason } from './status.ts';
@@ -38,6 +40,8 @@ export interface Obstacle {
   readonly reason: Reason;
   readonly message: string;
   readonly until?: Instant;
+  /** Set if the Cleaner is stopped at its limit. */
+  readonly limits?: LimitsStatus;
 }
 
 /** Why the conditions cannot be evaluated on these objects, or undefined. */
@@ -100,15 +104,20 @@ export type Decision =
   | { readonly kind: 'not'; readonly obstacle: Obstacle }
   /** Only the Cleaner itself is left to be deleted. */
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'delete'; readonly record: DeletionRecord };
+  /** `limits`: an approval was used. */
+  | { readonly kind: 'delete'; readonly record: DeletionRecord; readonly limits?: LimitsStatus };
 
 /** What is deleted, given that all conditions are true for the objects on the API server. */
 export function decide(
   cleaner: Cleaner,
   meaning: Meaning,
   { found, plan }: { readonly found: readonly Found[]; readonly plan?: ReleasePlan },
-  /** The account and the author that the decision is made for. */
-  actor: { readonly account: string | undefined; readonly author: string | undefined },
+  /** The account and the author that the decision is made for, and the limits of the configuration. */
+  actor: {
+    readonly account: string | undefined;
+    readonly author: string | undefined;
+    readonly limits: LimitRules;
+  },
   now: Instant,
 ): Decision {
   const { release } = meaning;
@@ -117,9 +126,17 @@ export function decide(
   const parts = partsOf(meaning, found, plan);
   const obstacle = ofRelease ?? computeExcess(parts);
   if (obstacle !== undefined) return { kind: 'not', obstacle };
-  if (countDeletions(parts) === 0) return { kind: 'nothing' };
+  const count = countDeletions(parts);
+  if (count === 0) return { kind: 'nothing' };
+  const limit = computeLimit(cleaner, meaning, count, actor.limits, now);
+  if (limit.kind === 'exceeded')
+    return {
+      kind: 'not',
+      obstacle: { reason: 'LimitExceeded', message: limit.message, limits: limit.limits },
+    };
   return {
     kind: 'delete',
     record: buildRecord(cleaner, { ...parts, account: actor.account, author: actor.author }, now),
+    ...(limit.limits === undefined ? {} : { limits: limit.limits }),
   };
 }

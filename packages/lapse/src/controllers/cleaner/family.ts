@@ -13,11 +13,13 @@ import {
   createAuthorSeal,
 } from '#authors/authorConfiguration';
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#authors/impersonation';
+import { LIMITS, LIMITS_SECTION, parseLimitsSection } from '#limits/configuration';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
 import { cleanerCheck } from './check.ts';
 import { cleanerController, createActors } from './controller.ts';
 import { forecastCleaners } from './forecast.ts';
+import type { LimitRules } from './limit.ts';
 
 const SECTION = 'cleaner';
 
@@ -100,6 +102,11 @@ const readMillis = (text: string): Millis => millis(Number(parseGoDuration(text)
 const accountOf = ({ defaultServiceAccount: name }: Section) =>
   name === undefined ? {} : { defaultAccount: name };
 
+function limitRules(section: JsonObject | undefined, actAs: 'author' | 'controller'): LimitRules {
+  const { maxDeletions } = parseLimitsSection(section).limit ?? {};
+  return { isRecorded: actAs === 'author', ...(maxDeletions === undefined ? {} : { maxDeletions }) };
+}
+
 export const cleanerFamily: Family = {
   name: 'cleaner',
   description: 'Deletes targets and Helm releases when the conditions of a Cleaner are true.',
@@ -107,7 +114,7 @@ export const cleanerFamily: Family = {
   saves: 'always',
   kinds: [CleanerDefinition],
   gates: [],
-  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
+  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION, [LIMITS]: LIMITS_SECTION },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
     const { client, actAs } = services;
@@ -125,6 +132,7 @@ export const cleanerFamily: Family = {
       helmHooks: section.helm.hooks,
       helmHookTimeout: readMillis(section.helm.hookTimeout),
       helmPurgeIncomplete: section.helm.purgeIncomplete,
+      limits: limitRules(configuration[LIMITS], actAs),
       ...account,
       ...(maxSleep > 0 ? { maxSleep } : {}),
     };
@@ -149,6 +157,7 @@ export const cleanerFamily: Family = {
         bindSecretData: section.bindSecretData,
         helmPurgeIncomplete: section.helm.purgeIncomplete,
         requireAuthor: section.requireAuthor,
+        limits: limitRules(forecastContext.configuration[LIMITS], forecastContext.actAs),
         ...accountOf(section),
       });
     },

@@ -27,6 +27,8 @@ import {
   type ObjectToDelete,
   recordedObjectsToDelete,
 } from './forecastDeletions.ts';
+import { computeLimit } from './limit.ts';
+import { countDeletions } from './record.ts';
 import { periodOf } from './report.ts';
 import { hasActor } from './rights.ts';
 import { describeProblems, type Meaning, understand } from './spec.ts';
@@ -91,7 +93,7 @@ async function* forecastOne(around: Around): AsyncGenerator<Statement> {
   const finding = missingRights(around, meaning) ?? (await judge(around, meaning, found));
   const at = finding.kind === 'deleted' ? finding.at : forecastContext.now;
   const toDelete = await findObjectsToDelete(around, meaning, found, at);
-  yield* statementsOnAll(around, settle(finding, meaning, toDelete), toDelete);
+  yield* statementsOnAll(around, settle(around, finding, meaning, toDelete), toDelete);
 }
 
 /** What status reports, if it has one of the reasons. It is retried at the next evaluation. */
@@ -132,7 +134,12 @@ function* statementsOnAll(
 const MOST_NAMED = 5;
 
 /** The obstacles to a decision after all conditions are true. */
-function settle(finding: Finding, meaning: Meaning, toDelete: ObjectsToDelete): Finding {
+function settle(
+  { cleaner, rules }: Around,
+  finding: Finding,
+  meaning: Meaning,
+  toDelete: ObjectsToDelete,
+): Finding {
   if (finding.kind === 'held') return finding;
   const { at, because } = finding;
   const obstacle = toDelete.obstacle ?? computeExcess(toDelete.parts);
@@ -140,6 +147,9 @@ function settle(finding: Finding, meaning: Meaning, toDelete: ObjectsToDelete): 
     const { message, until } = obstacle;
     return { kind: 'held', because: message, ...(until === undefined ? {} : { until }) };
   }
+  const limit = computeLimit(cleaner, meaning, countDeletions(toDelete.parts), rules.limits, at);
+  if (limit.kind === 'exceeded')
+    return { kind: 'held', because: `the Cleaner is ${limit.message}`, reason: 'LimitExceeded' };
   return meaning.dryRun
     ? {
         kind: 'held',

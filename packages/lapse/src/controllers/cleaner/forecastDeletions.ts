@@ -13,6 +13,7 @@ import { NOT_OWNED } from '#helm/removal';
 import { type ForecastContext, nameOf, type ObjectName, type Snapshot, Unreadable } from '../forecaster.ts';
 import { computeReleaseObstacle, type Obstacle, partsOf } from './decide.ts';
 import { type Resolved, sortKinds } from './kinds.ts';
+import type { LimitRules } from './limit.ts';
 import type { DecisionParts } from './record.ts';
 import { accountOf } from './rights.ts';
 import { isDecisive, type Meaning } from './spec.ts';
@@ -23,6 +24,7 @@ export interface CleanerRules {
   readonly helmPurgeIncomplete: boolean;
   readonly requireAuthor: boolean;
   readonly defaultAccount?: string;
+  readonly limits: LimitRules;
 }
 
 /** The forecast of one Cleaner. */

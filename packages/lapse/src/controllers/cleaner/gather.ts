@@ -6,6 +6,7 @@ import type { DynamicView } from '@lapse/runtime/reconcileContext';
 import { Cleaner } from '#api/cleaner';
 import { type AuthorizedClient, describeError } from '#authors/authorizedClient';
 import { type ReleasePlan, readPlan } from '#helm/readPlan';
+import { APPROVAL_ANNOTATION } from '#limits/approval';
 import { type ConditionResult, evaluate } from './conditions.ts';
 import { generationOf, type Scope } from './context.ts';
 import { computeObstacle, type Obstacle } from './decide.ts';
@@ -128,7 +129,8 @@ function gatherCached(
   for (const { resolved: one, view } of views)
     if (isForbidden(view)) unwatched.push(one);
     else cached.push(fromCache(one, view, namespace, Math.max(0, MOST_BOUND - boundCount(cached))));
-  const basis = `${fingerprint(generationOf(cleaner), cached)};${unwatched.length}`;
+  const approval = cleaner.metadata.annotations?.[APPROVAL_ANNOTATION] ?? '';
+  const basis = `${fingerprint(generationOf(cleaner), cached)};${unwatched.length};${approval}`;
   return { kind: 'gathered', basis, resolved, cached, unwatched };
 }
 

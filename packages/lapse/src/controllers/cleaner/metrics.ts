@@ -23,6 +23,8 @@ export interface CleanerMetrics {
   deleted(what: DeletedWhat): void;
   readonly decisions: Counter;
   discarded(because: DiscardedBecause): void;
+  /** `key`: of a Cleaner that is, or is no longer, stopped at its limit. */
+  stopped(key: string, isStopped: boolean): void;
 }
 
 export function cleanerMetrics(registry: Registry): CleanerMetrics {
@@ -54,7 +56,12 @@ export function cleanerMetrics(registry: Registry): CleanerMetrics {
   for (const result of RESULTS) evaluations.with(result);
   for (const by of SCHEDULES) looks.with(by);
   for (const what of COUNTED) deleted.with(what);
+  const stopped = new Set<string>();
+  registry
+    .gauge('lapse_limit_stopped', 'Rules that are stopped at a limit, until an approval.', ['rule'])
+    .collect(() => [[['Cleaner'], stopped.size]]);
   return {
+    stopped: (key, isStopped) => void (isStopped ? stopped.add(key) : stopped.delete(key)),
     evaluated: (result) => evaluations.with(result).inc(),
     scheduled: ({ why, evaluations: count }) => {
       looks.with(why).inc();

@@ -66,6 +66,7 @@ function reconcileWhole(
     context.memos.delete(ctx.key);
     context.holds.delete(ctx.key);
     context.done.delete(keyId(ctx.key));
+    context.metrics.stopped(keyId(ctx.key), false);
     watchNothing(ctx, context);
     return settled();
   }
@@ -194,17 +195,29 @@ async function confirmAndApply(evaluating: Evaluating): Promise<Outcome> {
   if (confirmed.kind === 'obstacle') return reportObstacle(evaluating, confirmed.obstacle);
   const { conditionResult, found } = confirmed;
   if (conditionResult.result !== 'true') return evaluateLater(evaluating, conditionResult, found);
-  const decision = decide(cleaner, meaning, confirmed, client, ctx.now);
+  const decision = decide(
+    cleaner,
+    meaning,
+    confirmed,
+    { account: client.account, author: client.author, limits: context.options.limits },
+    ctx.now,
+  );
+  context.metrics.stopped(keyId(ctx.key), decision.kind === 'not' && decision.obstacle.limits !== undefined);
   if (decision.kind === 'not') return reportObstacle(evaluating, decision.obstacle);
   return apply(decision, { scope, meaning, client, basis: gathered.basis, found, conditionResult });
 }
 
 function reportObstacle(
   { scope, meaning, gathered: { basis } }: Evaluating,
-  { reason, message, until }: Obstacle,
+  { reason, message, until, limits }: Obstacle,
   shown?: Shown,
 ): Promise<Outcome> {
-  const what = { reason, message, ...(shown === undefined ? {} : { shown }) };
+  const what = {
+    reason,
+    message,
+    ...(shown === undefined ? {} : { shown }),
+    ...(limits === undefined ? {} : { limits }),
+  };
   if (until === undefined) return reportForPeriod(scope, meaning, basis, what);
   return reportUntil(scope, { basis, until, why: reason }, what);
 }

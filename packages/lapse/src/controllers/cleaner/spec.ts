@@ -45,6 +45,8 @@ export interface Meaning {
   readonly conditions: readonly Program[];
   readonly account?: string;
   readonly dryRun: boolean;
+  /** The limit of the spec. */
+  readonly maxDeletions?: number;
 }
 
 export const describeProblems = (problems: readonly Problem[]): string =>
@@ -74,6 +76,7 @@ export function understand({ spec }: Pick<Cleaner, 'spec'>): Understood {
   const conditions = readConditions(spec, targets, wrong);
   if ((spec.conditions ?? []).length > 0 && spec.retry?.period === undefined)
     wrong('retry.period', 'is required with conditions: it says when they are evaluated again');
+  const maxDeletions = readMaxDeletions(spec.limits, wrong);
   if (problems.length > 0 || ttl === undefined) return { kind: 'invalid', problems };
   return {
     kind: 'meaning',
@@ -86,8 +89,17 @@ export function understand({ spec }: Pick<Cleaner, 'spec'>): Understood {
       conditions,
       ...(spec.serviceAccountName ? { account: spec.serviceAccountName } : {}),
       dryRun: spec.mode === 'DryRun',
+      ...(maxDeletions === undefined ? {} : { maxDeletions }),
     },
   };
+}
+
+function readMaxDeletions(limits: Cleaner['spec']['limits'], wrong: Wrong): number | undefined {
+  if (limits === undefined) return undefined;
+  const { maxDeletions } = limits;
+  if (Number.isInteger(maxDeletions) && maxDeletions >= 1) return maxDeletions;
+  wrong('limits.maxDeletions', 'must be a whole number above zero');
+  return undefined;
 }
 
 type Wrong = (field: string, message: string) => void;

@@ -7,6 +7,7 @@ import type { Condition } from '@lapse/kube/api/kinds/builtin';
 import { patchStatus } from '@lapse/runtime/patchStatus';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
+import type { LimitsStatus } from '#api/limits';
 import { generationOf } from './context.ts';
 import type { Shown } from './targets.ts';
 
@@ -26,6 +27,7 @@ export const REASONS = {
   ConditionError: 'False',
   BudgetExceeded: 'False',
   SaveFailed: 'False',
+  LimitExceeded: 'False',
   Unavailable: 'False',
   ClockUnknown: 'False',
   HelmUninstallFailed: 'False',
@@ -43,6 +45,8 @@ export interface Report {
   readonly evaluations?: readonly ConditionOutcome[];
   /** Undefined: no decision is in progress. */
   readonly deletion?: DeletionRecord;
+  /** Default: as recorded. */
+  readonly limits?: LimitsStatus;
 }
 
 const LONGEST_MESSAGE = 1000;
@@ -50,6 +54,7 @@ const READY = 'Ready';
 
 export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): CleanerStatus {
   const { reason, message, next, shown, evaluations, deletion } = report;
+  const limits = report.limits ?? cleaner.status?.limits;
   const generation = generationOf(cleaner);
   const ready: Condition = {
     type: READY,
@@ -64,6 +69,7 @@ export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): Cle
     ...(next === undefined ? {} : { nextScheduledEvaluation: formatTime(next) }),
     ...(shown ?? {}),
     ...(evaluations === undefined || evaluations.length === 0 ? {} : { evaluations: [...evaluations] }),
+    ...(limits === undefined ? {} : { limits }),
     ...(deletion === undefined ? {} : { deletion }),
   };
 }
@@ -90,6 +96,7 @@ const REMOVED: Readonly<Record<keyof CleanerStatus, null>> = {
   resolvedTargets: null,
   resolvedTargetCount: null,
   evaluations: null,
+  limits: null,
   deletion: null,
 };
 
