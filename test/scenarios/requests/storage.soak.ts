@@ -1,5 +1,5 @@
 // Captures on the simulated stock stack, with random faults of the driver, requests that are deleted at random times, and
-// restarts of the process. By default 1,500 captures, about a minute; LAPSE_ROUNDS=100 makes ten thousand. Guarantees: no
+// restarts of the process. By default 1,500 captures; LAPSE_ROUNDS=100 makes ten thousand. Guarantees: no
 // snapshot is left in the storage system without a record, no request is Completed without its snapshot, and none fails
 // whose snapshot was ready before the deadline.
 
