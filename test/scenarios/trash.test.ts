@@ -136,6 +136,24 @@ describe('an object that a policy deletes', () => {
   });
 });
 
+scenario('a thousand objects that are due together are saved with few requests', async (scene) => {
+  const { given, when, then } = scene;
+  start(given, { trash: {}, limits: { firstActivation: 0 } });
+  const names = Array.from({ length: 1000 }, (_, i) => `r${i}`);
+  await given.object(due(...names));
+  await when.timePasses(minutes(9));
+  const before = then.requests(() => true).length;
+  await when.timePasses(minutes(1));
+  const { user } = await scene.simulation();
+  expect((await savedNames(user)).sort()).toEqual(names.map((name) => `PipelineRun/${name}`).sort());
+  const requests = then
+    .requests(() => true)
+    .slice(before)
+    .filter(({ resource }) => resource === 'secrets' || resource === 'pipelineruns');
+  expect(requests.filter(({ verb }) => verb === 'delete')).toHaveLength(1000);
+  expect(requests.length).toBeLessThanOrEqual(1050);
+});
+
 describe('chunks', () => {
   scenario('are removed when they are older than trash.keep', async (scene) => {
     const { given, when } = scene;

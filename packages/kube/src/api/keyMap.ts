@@ -34,7 +34,8 @@ export class KeyMap<V> {
   }
 
   // Not a generator: a scrape visits up to a million entries.
-  forEach(visit: (value: V) => void): void {
-    for (const names of this.#namespaces.values()) for (const value of names.values()) visit(value);
+  forEach(visit: (value: V, namespace: string, name: string) => void): void {
+    for (const [namespace, names] of this.#namespaces)
+      for (const [name, value] of names) visit(value, namespace, name);
   }
 }

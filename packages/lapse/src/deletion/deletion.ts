@@ -12,6 +12,7 @@ import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { Budget } from './budget.ts';
 import type { SentDelete } from './ownDeletions.ts';
+import type { DueTogether } from './trash.ts';
 
 export type Decision<KeptBecause, Reason = unknown> =
   | { readonly kind: 'delete'; readonly since: Instant; readonly because?: Reason }
@@ -33,6 +34,8 @@ export interface DeletionTarget<T extends KubeObject, KeptBecause, Reason = unkn
   readonly dryRun?: boolean;
   /** An additional budget, for example of one policy. It is checked before the budget of the controller. */
   readonly budget?: Budget;
+  /** Other objects that are deleted by the same rule now; they are saved together. */
+  readonly together?: DueTogether<Reason>;
   /** The client that sends the requests; default: the client of the reconcile. */
   readonly client?: Client;
   /** Whether the cache still has the object. Default for objects of the controller's kind: by the reconciled key. */

@@ -184,11 +184,12 @@ export class GuardedDeletes<Reason = unknown> {
   /** Saves the object before the DELETE. Returns undefined if the DELETE may be sent. */
   async #save<T extends KubeObject, V>(at: Round<T, V, Reason>): Promise<Step<T, V, Reason> | undefined> {
     const { ctx, target } = at;
-    const { client = ctx.client, propagation } = target;
+    const { client = ctx.client, propagation, together } = target;
     const saved = await saveFirst(this.#options, ctx, {
       ...sentIn(at),
       client,
       ...(propagation === undefined ? {} : { propagation }),
+      ...(together === undefined ? {} : { together }),
     });
     switch (saved.kind) {
       case 'saved':

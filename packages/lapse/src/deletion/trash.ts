@@ -7,6 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { Propagation } from '@lapse/kube/client/delete';
+import type { SelectOptions } from '@lapse/kube/client/read';
 import type { ReconcileContext } from '@lapse/runtime/reconcileContext';
 import type { SentDelete } from './ownDeletions.ts';
 
@@ -32,6 +33,24 @@ export interface SaveRequest {
   readonly propagation?: Propagation;
   /** Reads the whole object, with the rights of the deletion. */
   readonly read: () => Promise<KubeObject | undefined>;
+  readonly burst?: Burst;
+}
+
+/** The objects of one collection that a rule deletes at the same time. */
+export interface Burst {
+  /** How many objects `pages` returns, roughly. */
+  readonly size: number;
+  /** The objects that are due, at most `most` of them. */
+  readonly due: (most: number) => readonly SaveRequest[];
+  /** Lists the collection: whole objects. */
+  readonly pages: () => AsyncIterable<readonly KubeObject[]>;
+}
+
+/** What a controller knows about other objects that it deletes now, by the rule that deletes the target. */
+export interface DueTogether<Reason> extends SelectOptions {
+  /** How many objects the selection has. */
+  readonly size: number;
+  readonly due: (most: number) => readonly SentDelete<Reason>[];
 }
 
 export type Saved =
@@ -59,25 +78,70 @@ export interface SaveOptions<Reason> {
   readonly read?: (client: Client, kind: Kind, key: ObjectKey) => Promise<KubeObject | undefined>;
 }
 
+interface Saving<Reason> extends SentDelete<Reason> {
+  readonly client: Client;
+  readonly propagation?: Propagation;
+  readonly together?: DueTogether<Reason>;
+}
+
 /** Saves the object of a DELETE. */
 export async function saveFirst<Reason>(
-  { trash, origin, read }: SaveOptions<Reason>,
+  options: SaveOptions<Reason>,
   ctx: ReconcileContext,
-  sent: SentDelete<Reason> & { readonly client: Client; readonly propagation?: Propagation },
+  sent: Saving<Reason>,
 ): Promise<Saved> {
-  const from = trash === undefined ? undefined : origin?.(sent, ctx);
-  if (trash === undefined || from === undefined) return { kind: 'notSaved' };
+  const request = options.trash === undefined ? undefined : requestOf(options, ctx, sent);
+  if (options.trash === undefined || request === undefined) return { kind: 'notSaved' };
+  const { together } = sent;
+  return options.trash.save(
+    together === undefined ? request : { ...request, burst: burstOf(options, ctx, sent, together) },
+  );
+}
+
+function requestOf<Reason>(
+  { origin, read = readWhole }: SaveOptions<Reason>,
+  ctx: ReconcileContext,
+  sent: Saving<Reason>,
+): SaveRequest | undefined {
+  const from = origin?.(sent, ctx);
+  if (from === undefined) return undefined;
   const { client, object, propagation } = sent;
-  const { representation: _, ...kind } = sent.kind;
-  const key = keyOf(object);
-  return trash.save({
+  const kind = wholeKind(sent.kind);
+  return {
     kind,
     object,
     origin: from,
     deadline: sent.since,
     ...(propagation === undefined ? {} : { propagation }),
-    read: () => (read ?? readWhole)(client, kind, key),
-  });
+    read: () => read(client, kind, keyOf(object)),
+  };
+}
+
+function wholeKind(kind: Kind): Kind {
+  const { representation: _, ...rest } = kind;
+  return rest;
+}
+
+/** Limits the memory that a page takes. */
+const PAGE = 250;
+
+function burstOf<Reason>(
+  options: SaveOptions<Reason>,
+  ctx: ReconcileContext,
+  { client, kind, propagation }: Saving<Reason>,
+  { size, due, ...selection }: DueTogether<Reason>,
+): Burst {
+  const shared = { client, ...(propagation === undefined ? {} : { propagation }) };
+  return {
+    size,
+    due: (most) => due(most).flatMap((sent) => requestOf(options, ctx, { ...sent, ...shared }) ?? []),
+    async *pages() {
+      for await (const page of client.pages(wholeKind(kind), { ...selection, limit: PAGE })) {
+        if (page.kind === 'expired') throw page.error;
+        yield page.items;
+      }
+    },
+  };
 }
 
 /** Helm's records are deleted with the right to list them; it does not include get. */

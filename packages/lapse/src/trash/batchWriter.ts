@@ -42,6 +42,8 @@ export class BatchWriter {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
+    // Records of the same turn share a chunk.
+    await undefined;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];

@@ -66,13 +66,20 @@ describe('chunks', () => {
 });
 
 describe('the writer', () => {
-  test('writes what arrives during a write together afterwards', async () => {
+  test('writes records of one turn together, and what arrives during a write together afterwards', async () => {
     const sizes: number[] = [];
-    const store = { put: async ({ objects }: TrashChunk) => void sizes.push(objects) };
+    let during: Promise<unknown> | undefined;
+    const store = {
+      async put({ objects }: TrashChunk) {
+        sizes.push(objects);
+        for (const name of ['c', 'd', 'e'])
+          if (sizes.length === 1) during = Promise.all([during, writer.write(recordOf(configMap(name)))]);
+      },
+    };
     const writer = new BatchWriter({ store, now: () => NOW });
-    const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
-    await Promise.all(names.map((name) => writer.write(recordOf(configMap(name)))));
-    expect(sizes).toEqual([1, 19]);
+    await Promise.all(['a', 'b'].map((name) => writer.write(recordOf(configMap(name)))));
+    await during;
+    expect(sizes).toEqual([2, 3]);
   });
 
   test('rejects all records of a chunk that is not stored, and writes the next ones', async () => {
@@ -102,6 +109,6 @@ describe('the writer', () => {
       writer.write(recordOf(configMap('b'))),
     ]);
     expect(results.map(({ kind }) => kind)).toEqual(['stored', 'tooLarge', 'stored']);
-    expect(stored).toEqual([1, 1]);
+    expect(stored).toEqual([2]);
   });
 });

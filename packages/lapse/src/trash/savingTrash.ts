@@ -10,6 +10,7 @@ import { BatchWriter } from './batchWriter.ts';
 import type { Exclusion } from './exclusion.ts';
 import type { TrashMetrics } from './metrics.ts';
 import { buildRecord } from './record.ts';
+import { type Ahead, SaveAhead } from './saveAhead.ts';
 import { isRefusal } from './secretStore.ts';
 import type { TrashStore } from './store.ts';
 
@@ -31,6 +32,7 @@ const RETRY = seconds(30);
 export class SavingTrash implements Trash {
   readonly #options: SavingTrashOptions;
   readonly #writer: BatchWriter;
+  readonly #ahead: SaveAhead;
   /** The store refused the last chunk. */
   #refused: { readonly why: string; readonly until: Instant } | undefined;
 
@@ -42,6 +44,7 @@ export class SavingTrash implements Trash {
       now: () => clock.now(),
       onStored: ({ objects, bytes }) => metrics.stored(objects, bytes),
     });
+    this.#ahead = new SaveAhead((batch) => this.#storeAhead(batch));
   }
 
   async save(request: SaveRequest): Promise<Saved> {
@@ -51,6 +54,7 @@ export class SavingTrash implements Trash {
     if (excludes(kind)) return { kind: 'notSaved' };
     if (this.#refused !== undefined && !isDue(this.#refused.until, clock.now()))
       return this.#failed(request, this.#refused.why, this.#refused.until);
+    if (await this.#ahead.isSaved(request)) return { kind: 'saved', object };
     const read = await this.#read(request);
     if ('failed' in read) return this.#failed(request, read.failed);
     const { live } = read;
@@ -70,6 +74,15 @@ export class SavingTrash implements Trash {
       if (isRefusal(error)) return { failed: `it cannot be read: ${error.message}` };
       throw error;
     }
+  }
+
+  /** Returns the objects that were stored. */
+  async #storeAhead(batch: readonly Ahead[]): Promise<Ahead[]> {
+    const now = this.#options.clock.now();
+    const written = await Promise.all(
+      batch.map(({ request, live }) => this.#writer.write(buildRecord(live, request, now))),
+    );
+    return batch.filter((_, i) => written[i]?.kind === 'stored');
   }
 
   async #store(request: SaveRequest, live: KubeObject): Promise<Saved> {

@@ -12,8 +12,8 @@ import { computeReport } from '@lapse/runtime/report';
 import { type Decision, type Deletion, outcomeOf } from '#deletion/deletion';
 import { regarding } from '#deletion/deletionCounter';
 import type { Expirer } from '#deletion/expirer';
-import { mayHaveActed } from '#deletion/ownDeletions';
-import { describeNotSaved } from '#deletion/trash';
+import { mayHaveActed, type SentDelete } from '#deletion/ownDeletions';
+import { type DueTogether, describeNotSaved } from '#deletion/trash';
 import type { TtlMetrics } from '../ttlMetrics.ts';
 import { claimDeletion } from './claimDeletion.ts';
 import { decidesFor, type End } from './combine.ts';
@@ -155,6 +155,7 @@ export class TargetReconciler {
         propagation: by.propagation,
         client: by.client,
         dryRun: by.mode === 'DryRun',
+        together: this.#dueTogether(ctx, by),
         isThere: () => by.view?.reader.get(key)?.metadata.uid === uid,
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
@@ -174,6 +175,24 @@ export class TargetReconciler {
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(ctx, key, kept),
     );
+  }
+
+  /** The due targets of a policy, and the list that returns them. */
+  #dueTogether(ctx: ReconcileContext, by: ActivePolicy): DueTogether<ExpiredTarget> {
+    const { namespace, labelSelector } = by.source;
+    const sentOf = (key: ObjectKey): SentDelete<ExpiredTarget>[] => {
+      const seen = gather(ctx, this.#options.policies.of(by.resource), key) ?? [];
+      const end = this.#end(seen, ctx.now);
+      const object = seen.find(({ policy }) => policy === by)?.object;
+      if (end.kind !== 'expired' || end.by !== by || object === undefined) return [];
+      return [{ kind: by.kind, object, since: end.since, because: end }];
+    };
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      size: by.view?.reader.size ?? 0,
+      due: (most) => by.records.due(ctx.now, most).flatMap(sentOf),
+    };
   }
 
   /**

@@ -59,6 +59,16 @@ export class TargetRecords {
     this.#tally.deleted = Math.max(this.#tally.deleted, deleted);
   }
 
+  /** The keys of due targets, at most `most` of them. */
+  due(now: Instant, most: number): ObjectKey[] {
+    const due: ObjectKey[] = [];
+    this.#ends.forEach((end, namespace, name) => {
+      if (due.length < most && Number.isFinite(end) && isDue(instant(end), now))
+        due.push(namespace === '' ? { name } : { namespace, name });
+    });
+    return due;
+  }
+
   count(now: Instant): Counts {
     let matched = 0;
     let due = 0;
