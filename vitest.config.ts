@@ -25,7 +25,7 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       round('fast', 'test', 60_000),
-      round('check', 'check', 60_000),
+      round('check', 'check', 120_000),
       round('wire', 'wire', 120_000),
       round('soak', 'soak', 900_000),
       round('kube', 'kube', 900_000),
