@@ -64,7 +64,7 @@ export function describeFamilies(start: () => Promise<RbacServer>): void {
   describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (_, family) => {
     test('works with exactly the rights it declares', async () => {
       const name = `only-${family.name}`;
-      const parts = partsOf(family, FAMILIES, FLAGS);
+      const parts = partsOf(family, FAMILIES, FLAGS, { trash: { namespace: NAMESPACE } });
       const { userClient } = cluster;
       for (const object of buildAccess({ namespace: NAMESPACE, name }, parts)) await userClient.apply(object);
       const token = await cluster.tokenOf(name);
