@@ -21,30 +21,33 @@ import { capture, claim, DRIVER, snapshotClass, storageClass } from './kit.ts';
 const ROUNDS = Number(process.env['LAPSE_ROUNDS'] ?? 15);
 const REQUESTS = 100;
 const SEED = Number(process.env['LAPSE_SEED'] ?? 20_261_118);
-const CODES: readonly CsiCode[] = [
-  'Internal',
-  'Unavailable',
-  'DeadlineExceeded',
-  'InvalidArgument',
-  'Aborted',
-];
+/**
+ * After these codes a call may still take effect, and csi-snapshotter asks again before it deletes. After others it forgets
+ * the call, so a snapshot that an earlier call has taken would be left: a round has either lost responses or such codes.
+ */
+const UNCERTAIN: readonly CsiCode[] = ['Unavailable', 'DeadlineExceeded', 'Aborted'];
+const FINAL: readonly CsiCode[] = ['Internal', 'InvalidArgument'];
 const families = ['volume-capture', 'object-keeper', 'request-ttl'].map(findFamily);
 const TIMEOUT = minutes(5);
 
 const below = (random: Random, n: number): number => Math.floor(random.next() * n);
+const pick = <T>(random: Random, all: readonly T[]): T => all[below(random, all.length)]!;
 
 /** Every third call has a fault: an error, a lost response, a delay, or a snapshot that is not ready. */
-function drawFault(random: Random, method: CsiMethod): CsiFault | undefined {
+function drawFault(random: Random, method: CsiMethod, isLossy: boolean): CsiFault | undefined {
   if (method === 'CreateVolume' || below(random, 3) > 0) return undefined;
-  const error = { code: CODES[below(random, CODES.length)]!, message: 'drawn' };
-  const faults: readonly CsiFault[] = [
+  const error = { code: pick(random, isLossy ? UNCERTAIN : FINAL), message: 'drawn' };
+  return pick<CsiFault>(random, [
     { method, error },
-    { method, error, lost: true },
-    { method, delay: seconds(below(random, 90)) },
-    { method, notReadyFor: seconds(below(random, 400)) },
     { method, error, delay: seconds(below(random, 30)) },
-  ];
-  return faults[below(random, faults.length)];
+    { method, notReadyFor: seconds(below(random, 400)) },
+    ...(isLossy
+      ? [
+          { method, error, lost: true },
+          { method, delay: seconds(below(random, 90)) },
+        ]
+      : []),
+  ]);
 }
 
 /** The guarantees that every change must keep. */
@@ -84,7 +87,9 @@ class Observer {
 async function playRound(seed: number): Promise<readonly string[]> {
   const random = seededRandom(seed);
   let faulty = true;
-  const driver = new SimulatedDriver(DRIVER, (method) => (faulty ? drawFault(random, method) : undefined));
+  const driver = new SimulatedDriver(DRIVER, (method) =>
+    faulty ? drawFault(random, method, seed % 2 === 0) : undefined,
+  );
   const observer = new Observer(driver);
   const simulation = await simulate({
     compose: composeFamilies({
