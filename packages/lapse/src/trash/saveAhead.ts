@@ -48,7 +48,11 @@ export class SaveAhead {
     if (this.#saved.delete(version)) return true;
     if (burst === undefined) return false;
     const state = this.#stateOf(origin.rule);
-    state.running ??= ++state.single < LEAST ? undefined : this.#start(state, burst);
+    if (state.running === undefined) {
+      state.single++;
+      if (state.single >= LEAST) state.running = this.#start(state, burst);
+    }
+    // No await otherwise: the next call must see in `#single` that this object is saved by its caller.
     if (state.running !== undefined) await state.running;
     if (this.#saved.delete(version)) return true;
     this.#single.add(version);

@@ -7,12 +7,12 @@ import { describeIdentity } from '#checkpoint/identity';
 import { orderForRestore } from '#checkpoint/restore/order';
 import { CapturedIndex, computeSkip } from '#checkpoint/restore/skip';
 import { stripObject, typeOf } from '#checkpoint/restore/strip';
+import { TTL_ANNOTATION } from '#expiry/expiry';
+import { EXPIRES_ANNOTATION } from '#expiry/ttlAnnotation';
 import type { TrashRecord } from '../record.ts';
 import { isFinished, suspend } from './finished.ts';
 
 export const RESTORED_AT = 'lapse.dev/restored-at';
-const TTL = 'lapse.dev/ttl';
-const EXPIRES_AT = 'lapse.dev/expires-at';
 
 export interface PrepareOptions {
   readonly now: Instant;
@@ -81,18 +81,18 @@ function finishedReason(
 
 /** The same rule must not delete the object again at once. */
 function annotate(object: KubeObject, { now, ttl = 'never' }: PrepareOptions): KubeObject {
-  const { [EXPIRES_AT]: _, ...annotations } = object.metadata.annotations ?? {};
+  const { [EXPIRES_ANNOTATION]: _, ...annotations } = object.metadata.annotations ?? {};
   const metadata = {
     ...object.metadata,
-    annotations: { ...annotations, [RESTORED_AT]: formatTime(now), [TTL]: ttl },
+    annotations: { ...annotations, [RESTORED_AT]: formatTime(now), [TTL_ANNOTATION]: ttl },
   };
   return { ...object, metadata };
 }
 
 function notesOf(saved: KubeObject): string[] {
   const notes: string[] = [];
-  if (saved.metadata.annotations?.[EXPIRES_AT] !== undefined)
-    notes.push(`its annotation ${EXPIRES_AT} is removed`);
+  if (saved.metadata.annotations?.[EXPIRES_ANNOTATION] !== undefined)
+    notes.push(`its annotation ${EXPIRES_ANNOTATION} is removed`);
   if (typeOf(saved) === '/PersistentVolumeClaim')
     notes.push('the claim is restored with a new, empty volume');
   return notes;
