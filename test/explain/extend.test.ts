@@ -1,7 +1,7 @@
 // lapse extend, keep and release on a served object: which field changes, and what explain says then.
 
 import { millis, parseTime } from '@lapse/base/instant';
-import type { Wish } from 'lapse/cli/extend/changes';
+import type { RequestedChange } from 'lapse/cli/extend/proposeChanges';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ask,
@@ -29,7 +29,7 @@ type Row = readonly [
   rule: string,
   given: readonly string[],
   ref: string,
-  wish: Wish,
+  requested: RequestedChange,
   change: string,
   at: string,
 ];
@@ -127,10 +127,10 @@ describe('the deadline after an extension', () => {
       'annotation lapse.dev/delay-until: 2026-03-01T20:00:00Z → 2026-03-01T22:00:00Z',
       '2026-03-01T22:00:00Z',
     ],
-  ])('%s', async (_rule, given, ref, wish, change, at) => {
+  ])('%s', async (_rule, given, ref, requested, change, at) => {
     await world.hold(given.flatMap(parseObjects));
     const { spec } = (await live(world, ref)) as { spec?: unknown };
-    const changed = await ask({ world, ref, wish });
+    const changed = await ask({ world, ref, requested });
     expect(textOf(changed)).toBe(change);
     expect(changed).toMatchObject({ after: { decision: { kind: 'deleted', at: parseTime(at) } } });
     // The author of a Cleaner is the user who last changed its spec.
@@ -150,16 +150,16 @@ describe('keep and release', () => {
     ['a Cleaner', [CLEANER(), settings()], 'cleaner/preview'],
   ])('%s is kept, and expires again after its release', async (_what, given, ref) => {
     await world.hold(given.flatMap(parseObjects));
-    const kept = await ask({ world, ref, wish: { kind: 'keep' } });
+    const kept = await ask({ world, ref, requested: { kind: 'keep' } });
     expect(textOf(kept)).toBe('annotation lapse.dev/ttl: unset → never');
     expect(kept).toMatchObject({ after: { decision: { kind: 'held', by: { reason: 'OptedOut' } } } });
-    expect(textOf(await ask({ world, ref, wish: { kind: 'keep' } }))).toBe('unchanged');
-    const released = await ask({ world, ref, wish: { kind: 'release' } });
+    expect(textOf(await ask({ world, ref, requested: { kind: 'keep' } }))).toBe('unchanged');
+    const released = await ask({ world, ref, requested: { kind: 'release' } });
     expect(textOf(released)).toBe('annotation lapse.dev/ttl: never → removed');
     expect(released).toMatchObject({
       after: { decision: { kind: 'deleted', at: parseTime('2026-03-01T12:30:00Z') } },
     });
-    expect(textOf(await ask({ world, ref, wish: { kind: 'release' } }))).toBe('unchanged');
+    expect(textOf(await ask({ world, ref, requested: { kind: 'release' } }))).toBe('unchanged');
   });
 
   test('the release of a Cleaner ends its delay', async () => {
@@ -168,7 +168,7 @@ describe('keep and release', () => {
         parseObjects,
       ),
     );
-    const released = await ask({ world, ref: 'cleaner/preview', wish: { kind: 'release' } });
+    const released = await ask({ world, ref: 'cleaner/preview', requested: { kind: 'release' } });
     expect(textOf(released)).toBe('annotation lapse.dev/delay-until: 2026-03-01T20:00:00Z → removed');
   });
 });

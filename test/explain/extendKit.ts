@@ -3,8 +3,8 @@
 import { hours, parseTime } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { type Changed, changeObject } from 'lapse/cli/extend/change';
-import type { Wish } from 'lapse/cli/extend/changes';
+import { type Changed, changeObject } from 'lapse/cli/extend/changeObject';
+import type { RequestedChange } from 'lapse/cli/extend/proposeChanges';
 import { FAMILIES } from 'lapse/controllers/registry';
 import { parseTarget, resolveKind } from 'lapse/forecast/resolveKind';
 import { readGeneral } from 'lapse/manager/configuration/general';
@@ -22,12 +22,18 @@ const general = readGeneral(document);
 interface Asked {
   readonly world: ServedWorld;
   readonly ref: string;
-  readonly wish: Wish;
+  readonly requested: RequestedChange;
   readonly dryRun?: boolean;
   readonly client?: ServedWorld['client'];
 }
 
-export function ask({ world, ref, wish, dryRun = false, client = world.client }: Asked): Promise<Changed> {
+export function ask({
+  world,
+  ref,
+  requested,
+  dryRun = false,
+  client = world.client,
+}: Asked): Promise<Changed> {
   const { kind, name } = parseTarget([ref]);
   const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
   const { served, read } = world;
@@ -36,7 +42,7 @@ export function ask({ world, ref, wish, dryRun = false, client = world.client }:
     explain: { client: world.client, served, read, now: NOW, general, document, known: FAMILIES, selected },
     kind: resolveKind(served, kind),
     key: { name, namespace: 'ci' },
-    wish,
+    requested,
     dryRun,
   });
 }
@@ -86,8 +92,8 @@ metadata: { name: preview, namespace: ci, creationTimestamp: 2026-03-01T11:30:00
 spec: { ttl: 1h, targets: [{ name: a, reference: { kind: configmap, version: v1, name: settings }, delete: true }] }
 ${more}
 `;
-export const two: Wish = { kind: 'for', length: hours(2) };
-export const until = (text: string): Wish => ({ kind: 'until', at: parseTime(text) });
+export const two: RequestedChange = { kind: 'for', length: hours(2) };
+export const until = (text: string): RequestedChange => ({ kind: 'until', at: parseTime(text) });
 export const OVERRIDES = 'from: Created, allowOverrides: true';
 
 export const textOf = (changed: Changed): string =>

@@ -3,8 +3,8 @@
 import { instant, type Millis, parseTime } from '@lapse/base/instant';
 import { ApiError } from '@lapse/kube/api/status';
 import { objectOf } from '@lapse/kube/client/client';
-import type { Wish } from 'lapse/cli/extend/changes';
 import { parseExtension } from 'lapse/cli/extend/extendCommand';
+import type { RequestedChange } from 'lapse/cli/extend/proposeChanges';
 import { UsageError } from 'lapse/manager/usage';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, CLEANER, job, live, POD, policy, RUNNING, settings, textOf, two, until } from './extendKit.ts';
@@ -19,7 +19,7 @@ afterAll(() => world.close());
 
 describe('nothing is written if no rule honors it', () => {
   const BEGUN = `status: { deletion: { generation: 1, evaluatedAt: 2026-03-01T11:59:00Z, startedAt: 2026-03-01T11:59:00Z, targets: [] } }`;
-  test.each<[string, string[], string, Wish, RegExp]>([
+  test.each<[string, string[], string, RequestedChange, RegExp]>([
     [
       'a policy without overrides',
       [policy('ConfigMap', 'from: Created'), settings()],
@@ -104,17 +104,17 @@ describe('nothing is written if no rule honors it', () => {
       two,
       /lapse extend job\/report -n ci/,
     ],
-  ])('%s', async (_rule, given, ref, wish, why) => {
+  ])('%s', async (_rule, given, ref, requested, why) => {
     await world.hold(given.flatMap(parseObjects));
     const before = await live(world, ref);
-    expect(textOf(await ask({ world, ref, wish }))).toMatch(why);
+    expect(textOf(await ask({ world, ref, requested }))).toMatch(why);
     expect(await live(world, ref)).toEqual(before);
   });
 
   test('a dry run writes nothing', async () => {
     await world.hold(parseObjects(job('ttlSecondsAfterFinished: 3600')));
     const before = await live(world, 'job/report');
-    expect(await ask({ world, ref: 'job/report', wish: two, dryRun: true })).toMatchObject({
+    expect(await ask({ world, ref: 'job/report', requested: two, dryRun: true })).toMatchObject({
       after: { decision: { kind: 'deleted', at: instant(parseTime('2026-03-01T14:30:00Z')) } },
     });
     expect(await live(world, 'job/report')).toEqual(before);
@@ -123,7 +123,7 @@ describe('nothing is written if no rule honors it', () => {
 
 test('a Job that has not finished gets a longer TTL', async () => {
   await world.hold(parseObjects(RUNNING));
-  const changed = await ask({ world, ref: 'job/report', wish: two });
+  const changed = await ask({ world, ref: 'job/report', requested: two });
   expect(textOf(changed)).toBe('spec.ttlSecondsAfterFinished: 3600 → 10800');
 });
 
@@ -144,7 +144,7 @@ test('an object that changes between explanation and patch is explained again', 
       return client.patch(kind, key, patch, options);
     }) as typeof client.patch,
   };
-  const changed = await ask({ world, ref: 'job/report', wish: two, client: racing });
+  const changed = await ask({ world, ref: 'job/report', requested: two, client: racing });
   expect(textOf(changed)).toBe('spec.ttlSecondsAfterFinished: 7200 → 14400');
 });
 
@@ -152,7 +152,7 @@ test('a user without the right to patch gets the refusal of the API server', asy
   await world.hold(parseObjects(job('ttlSecondsAfterFinished: 3600')));
   const forbidden = new ApiError(403, 'Forbidden', 'may not patch');
   const client = { ...world.client, patch: () => Promise.reject(forbidden) };
-  await expect(ask({ world, ref: 'job/report', wish: two, client })).rejects.toBe(forbidden);
+  await expect(ask({ world, ref: 'job/report', requested: two, client })).rejects.toBe(forbidden);
 });
 
 describe('hostile input', () => {
@@ -187,6 +187,6 @@ describe('hostile input', () => {
     ['__proto__/x', /serves no kind/],
   ])('%s is refused', async (ref, message) => {
     await world.hold([]);
-    await expect((async () => ask({ world, ref, wish: two }))()).rejects.toThrow(message);
+    await expect((async () => ask({ world, ref, requested: two }))()).rejects.toThrow(message);
   });
 });

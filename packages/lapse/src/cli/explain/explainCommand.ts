@@ -1,7 +1,6 @@
 // lapse explain KIND/NAME: why an object is deleted or kept, when, by which rule, what blocks it, and what to do
 // next. Read-only, and reads only what is needed.
 
-import { realClock } from '@lapse/base/clock';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -11,15 +10,13 @@ import { explainObject } from '#forecast/explain/explainObject';
 import type { Explanation } from '#forecast/explain/explanation';
 import { findObject, Refused } from '#forecast/explain/findObject';
 import { namingAmong, parseTarget, resolveKind } from '#forecast/resolveKind';
-import { readingFrom } from '#forecast/snapshot';
-import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
 import { loadConfiguration } from '#manager/configuration/load';
 import { collectModules as collect } from '#manager/loadModules';
-import { selectFamilies } from '#manager/selection';
 import { parseNamespace } from '#manager/usage';
 import { wantsColour, widthOf } from '../colour.ts';
 import { exitCodesHelp } from '../exitCodes.ts';
+import { explainOptionsOf } from '../explainOptions.ts';
 import { withSettings } from '../flags.ts';
 import { forecastSources } from '../forecastSources.ts';
 import { openManifests } from '../manifestFiles.ts';
@@ -102,20 +99,9 @@ async function explainTarget(
   { client, namespace: home }: Origin,
   { target, flags, document, served }: Request,
 ): Promise<Explanation> {
-  const general = readGeneral(document);
   const kind = resolveKind(served, target.kind);
   const found = await findObject(client, kind, { name: target.name, namespace: flags.namespace ?? home });
-  const options = {
-    client,
-    served,
-    read: readingFrom(client),
-    now: realClock.now(),
-    general,
-    document,
-    known: FAMILIES,
-    selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
-    cascade: flags.cascade === true,
-  };
+  const options = { ...explainOptionsOf(client, served, document), cascade: flags.cascade === true };
   return explainObject(options, kind, found);
 }
 

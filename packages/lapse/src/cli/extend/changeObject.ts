@@ -14,7 +14,13 @@ import type { Explanation } from '#forecast/explain/explanation';
 import { findObject } from '#forecast/explain/findObject';
 import type { Read } from '#forecast/snapshot';
 import { timeText } from '../times.ts';
-import { type Change, describeDeletedWith, type Edit, proposeChanges, type Wish } from './changes.ts';
+import {
+  type Change,
+  describeDeletedWith,
+  type Edit,
+  proposeChanges,
+  type RequestedChange,
+} from './proposeChanges.ts';
 
 export type Changed =
   | {
@@ -34,7 +40,7 @@ export interface ChangeOptions {
   readonly explain: Omit<ExplainOptions, 'cascade'>;
   readonly kind: ServedKind;
   readonly key: { readonly name: string; readonly namespace: string };
-  readonly wish: Wish;
+  readonly requested: RequestedChange;
   /** Show the change, and write nothing. */
   readonly dryRun: boolean;
 }
@@ -52,11 +58,11 @@ export async function changeObject(options: ChangeOptions): Promise<Changed> {
 }
 
 async function attempt(options: ChangeOptions): Promise<Changed | 'conflict'> {
-  const { client, kind, key, wish, dryRun } = options;
+  const { client, kind, key, requested, dryRun } = options;
   const object = await findObject(client, kind, key);
   const before = await explainAs(options, object);
   const { unread } = before;
-  const proposal = proposeChanges({ kind, object, explanation: before }, wish);
+  const proposal = proposeChanges({ kind, object, explanation: before }, requested);
   if (proposal.kind === 'unchanged') return { kind: 'unchanged', after: before };
   if (proposal.kind === 'refused') return { ...proposal, unread };
   const chosen = await choose(options, object, proposal.changes);

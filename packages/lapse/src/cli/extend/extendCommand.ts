@@ -8,19 +8,17 @@ import { FAMILIES } from '#controllers/registry';
 import { parseInstant } from '#expiry/statusFinish';
 import { Refused } from '#forecast/explain/findObject';
 import { namingAmong, parseTarget, resolveKind } from '#forecast/resolveKind';
-import { readingFrom } from '#forecast/snapshot';
 import { type ClusterFlags, reachCluster } from '#manager/cluster';
-import { readGeneral } from '#manager/configuration/general';
 import { loadForCluster } from '#manager/configuration/installation';
-import { selectFamilies } from '#manager/selection';
 import { parseNamespace, UsageError } from '#manager/usage';
+import { explainOptionsOf } from '../explainOptions.ts';
 import { forecastSources } from '../forecastSources.ts';
 import { namedRows } from '../help.ts';
 import { impatient, sayToUser } from '../readOnlyCluster.ts';
 import { terminalText } from '../terminalText.ts';
 import { parseSpan } from '../times.ts';
-import { type Changed, changeObject } from './change.ts';
-import type { Wish } from './changes.ts';
+import { type Changed, changeObject } from './changeObject.ts';
+import type { RequestedChange } from './proposeChanges.ts';
 import { madeJson, madeText } from './text.ts';
 
 interface ChangeFlags extends ClusterFlags {
@@ -92,7 +90,7 @@ const EXIT_CODES = [
 ].join('\n');
 
 /** Exactly one of --for and --until. */
-export function parseExtension({ for: span, until }: Pick<ExtendFlags, 'for' | 'until'>): Wish {
+export function parseExtension({ for: span, until }: Pick<ExtendFlags, 'for' | 'until'>): RequestedChange {
   if ((span === undefined) === (until === undefined))
     throw new UsageError('set exactly one of --for and --until, such as --for 2h');
   if (span !== undefined) return { kind: 'for', length: parseSpan(span) };
@@ -102,7 +100,11 @@ export function parseExtension({ for: span, until }: Pick<ExtendFlags, 'for' | '
   return { kind: 'until', at };
 }
 
-async function change(words: readonly string[], flags: ChangeFlags, wish: Wish): Promise<void> {
+async function change(
+  words: readonly string[],
+  flags: ChangeFlags,
+  requested: RequestedChange,
+): Promise<void> {
   const target = parseTarget(words);
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials, server } = cluster;
@@ -117,23 +119,13 @@ async function change(words: readonly string[], flags: ChangeFlags, wish: Wish):
   try {
     const sources = forecastSources({}, { config: flags.config, isFromFiles: false });
     const document = await loadForCluster(FAMILIES, sources, client, sayToUser);
-    const general = readGeneral(document);
     const served = await client.discovery.all();
     const changed = await changeObject({
       client,
-      explain: {
-        client,
-        served,
-        read: readingFrom(client),
-        now: realClock.now(),
-        general,
-        document,
-        known: FAMILIES,
-        selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
-      },
+      explain: explainOptionsOf(client, served, document),
       kind: resolveKind(served, target.kind),
       key: { name: target.name, namespace: flags.namespace ?? cluster.namespace ?? 'default' },
-      wish,
+      requested,
       dryRun: flags.dryRun === true,
     });
     process.exitCode = print(changed, flags, words.join(' '), namingAmong(served));

@@ -1,5 +1,5 @@
-// Which fields of an object a user's wish changes: extend its deadline, keep it, or release it. Pure. A change is a proposal:
-// change.ts explains the changed object and sends the patch only if the rules honor it.
+// The fields to change when a user asks to extend the deadline of an object, to keep it, or to release it. Pure. A change is a proposal:
+// changeObject.ts explains the changed object and sends the patch only if the rules honor it.
 
 import { formatGoDuration } from '@lapse/base/goDuration';
 import {
@@ -27,7 +27,7 @@ import { EXPIRES_ANNOTATION } from '#expiry/ttlAnnotation';
 import type { Explanation, RuleDecision } from '#forecast/explain/explanation';
 import { timeText } from '../times.ts';
 
-export type Wish =
+export type RequestedChange =
   /** Counted from the deadline, or from now if the object is overdue. */
   | { readonly kind: 'for'; readonly length: Millis }
   | { readonly kind: 'until'; readonly at: Instant }
@@ -64,19 +64,19 @@ export interface Subject {
   readonly explanation: Explanation;
 }
 
-export function proposeChanges(subject: Subject, wish: Wish): Proposal {
+export function proposeChanges(subject: Subject, requested: RequestedChange): Proposal {
   const { decision } = subject.explanation;
   if (decision.kind === 'terminating') return refused('it is terminating already');
   const begun = begunAt(subject);
   if (begun !== undefined) return refused(`the Cleaner began to delete its targets at ${begun}`);
-  switch (wish.kind) {
+  switch (requested.kind) {
     case 'keep':
       return proposeKeep(subject);
     case 'release':
       return proposeRelease(subject);
     case 'for':
     case 'until':
-      return isCleaner(subject) ? proposeDelay(subject, wish) : proposeExtension(subject, wish);
+      return isCleaner(subject) ? proposeDelay(subject, requested) : proposeExtension(subject, requested);
   }
 }
 
@@ -124,16 +124,16 @@ function proposeRelease(subject: Subject): Proposal {
   return { kind: 'changes', changes: [annotate(subject, removed)] };
 }
 
-type Extension = Extract<Wish, { kind: 'for' | 'until' }>;
+type Extension = Extract<RequestedChange, { kind: 'for' | 'until' }>;
 
 /** Whole seconds, as the fields have them. */
-const endOf = (wish: Extension, from: Instant): Instant =>
-  ceilSecond(wish.kind === 'until' ? wish.at : plus(from, wish.length));
+const endOf = (requested: Extension, from: Instant): Instant =>
+  ceilSecond(requested.kind === 'until' ? requested.at : plus(from, requested.length));
 
 const keptAlready = (deadline: Instant): Proposal =>
   refused(`it is not deleted before ${timeText(deadline)} already`);
 
-function proposeDelay(subject: Subject, wish: Extension): Proposal {
+function proposeDelay(subject: Subject, requested: Extension): Proposal {
   const { explanation } = subject;
   const cleaner = subject.object as Cleaner;
   const delay = readDelay(cleaner.metadata);
@@ -146,25 +146,25 @@ function proposeDelay(subject: Subject, wish: Extension): Proposal {
     decision.kind === 'deleted' ? decision.at : now,
   ];
   const deadline = instant(Math.max(...known.filter(Number.isFinite), now));
-  const end = endOf(wish, deadline);
-  if (wish.kind === 'until' && end <= deadline) return keptAlready(deadline);
+  const end = endOf(requested, deadline);
+  if (requested.kind === 'until' && end <= deadline) return keptAlready(deadline);
   const change = annotate(subject, { [DELAY_ANNOTATION]: formatTime(end) });
   return { kind: 'changes', changes: [{ ...change, notBefore: end }] };
 }
 
 const KEPT = `annotation ${TTL_ANNOTATION} is never, so it has no deadline; run lapse release first`;
 
-function proposeExtension(subject: Subject, wish: Extension): Proposal {
+function proposeExtension(subject: Subject, requested: Extension): Proposal {
   const { decision, now, also } = subject.explanation;
   switch (decision.kind) {
     case 'deleted':
-      return proposeFields(subject, [decision.by, ...also].filter(isEnding), wish);
+      return proposeFields(subject, [decision.by, ...also].filter(isEnding), requested);
     case 'held':
       if (decision.by.reason === 'OptedOut') return refused(KEPT);
-      if (isEnding(decision.by)) return proposeFields(subject, [decision.by], wish);
+      if (isEnding(decision.by)) return proposeFields(subject, [decision.by], requested);
       return refused(`it has no deadline: ${decision.by.because}`);
     case 'kept':
-      if (decision.by.reason === 'Unfinished') return proposeUnfinished(subject, decision.by, wish);
+      if (decision.by.reason === 'Unfinished') return proposeUnfinished(subject, decision.by, requested);
       return refused(`no rule deletes it: ${decision.by.because}`);
     case 'deletedWith':
       return refused(describeDeletedWith(decision.what, timeText(instant(Math.max(decision.at, now)))));
@@ -183,10 +183,10 @@ const isEnding = ({ says, reason, at }: RuleDecision): boolean =>
   at !== undefined && (says === 'deleted' || reason === 'DryRun' || reason === 'Paused');
 
 /** Changes the field of each rule that deletes the object before the new deadline. */
-function proposeFields(subject: Subject, rules: readonly RuleDecision[], wish: Extension): Proposal {
+function proposeFields(subject: Subject, rules: readonly RuleDecision[], requested: Extension): Proposal {
   const { now } = subject.explanation;
   const deadline = instant(Math.min(...rules.map(({ at }) => at!)));
-  const end = endOf(wish, instant(Math.max(deadline, now)));
+  const end = endOf(requested, instant(Math.max(deadline, now)));
   if (end <= deadline) return keptAlready(deadline);
   if (end <= now) return refused(`${timeText(end)} is in the past`);
   const early = rules.filter(({ at }) => at! < end);
@@ -252,10 +252,14 @@ function lengthen(
 }
 
 /** Its own TTL can be lengthened before it finishes. The deadline is not known yet. */
-function proposeUnfinished(subject: Subject, { family, because }: RuleDecision, wish: Extension): Proposal {
+function proposeUnfinished(
+  subject: Subject,
+  { family, because }: RuleDecision,
+  requested: Extension,
+): Proposal {
   if (family !== OWN) return refused(`it has no deadline yet: ${because}`);
-  if (wish.kind === 'until')
+  if (requested.kind === 'until')
     return refused('it has not finished, so its deadline is not known; use --for to lengthen its TTL');
-  const change = lengthen(subject, wish.length);
+  const change = lengthen(subject, requested.length);
   return 'why' in change ? change : { kind: 'changes', changes: [change] };
 }

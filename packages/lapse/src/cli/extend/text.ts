@@ -4,8 +4,8 @@ import { plainText } from '#console/escape';
 import type { Explanation } from '#forecast/explain/explanation';
 import type { Naming } from '#forecast/resolveKind';
 import { relativeTime, timeText } from '../times.ts';
-import type { Changed } from './change.ts';
-import type { Edit } from './changes.ts';
+import type { Changed } from './changeObject.ts';
+import type { Edit } from './proposeChanges.ts';
 
 type Made = Exclude<Changed, { kind: 'refused' }>;
 
