@@ -28,7 +28,7 @@ describe('the double run', () => {
       given.controllers(restless);
       await given.object(note);
     });
-    await expect(scenario).rejects.toThrow(/writes of the double run.*PATCH .*configmaps\/note/s);
+    await expect(scenario).rejects.toThrow(/the second run writes.*PATCH .*configmaps\/note/s);
   });
   test('passes if the scenario gives a reason', () =>
     runScene(async ({ given }) => {

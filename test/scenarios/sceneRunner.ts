@@ -79,7 +79,7 @@ async function checkDoubleRun(simulation: Simulation): Promise<void> {
   const asked = writes.map(({ method, path }) => `${method} ${path}`);
   if (asked.length > 0)
     expect.fail(
-      `writes of the double run, somebody does not see that the work is done:\n${asked.join('\n')}`,
+      `the second run writes, so a controller does not see that its work is done:\n${asked.join('\n')}`,
     );
   expect(reconciled, 'objects that were reconciled by the double run').toBe(objects);
 }

@@ -23,7 +23,7 @@ const kind = (group: string, name: string, resource = `${name.toLowerCase()}s`):
 const Shelf = kind('shop.example.com', 'Shelf', 'shelves');
 const shelfKind = defineCustomKind({
   kind: Shelf,
-  description: 'A kind of somebody else’s.',
+  description: 'A kind of another project.',
   spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
 });
 

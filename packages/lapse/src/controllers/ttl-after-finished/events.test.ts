@@ -51,12 +51,12 @@ describe('warning Events', () => {
     'report an object that is still terminating after ten minutes once, with its finalizer',
     inTtlWorld(background, async (k) => {
       await k.createJob('stuck', 1, { finalizers: ['example.com/hold'] });
-      await k.createJob('somebody-elses', 5000, { finalizers: ['example.com/hold'] });
+      await k.createJob('of-another-client', 5000, { finalizers: ['example.com/hold'] });
       await k.finish('stuck');
-      await k.finish('somebody-elses');
+      await k.finish('of-another-client');
       k.start();
       await k.pass(10);
-      await k.remove('somebody-elses');
+      await k.remove('of-another-client');
       await k.pass(580);
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(0);
       expect(k.events).toEqual([]);
